@@ -1,0 +1,46 @@
+# Everything starts here: `make` alone lists the targets.
+PYTHON ?= python3
+ARGS ?=
+BOOTSTRAP = $(PYTHON) tools/bootstrap.py
+VENV_PYTHON = .venv/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test setup lock fmt notebooks exercises bench soak clean python
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+python:
+	@command -v $(PYTHON) >/dev/null || { echo "wmviz: there is no $(PYTHON) on this machine: install Python 3.10, 3.11 or 3.12, or name one with PYTHON=/path/to/python3." >&2; exit 1; }
+
+lab: python ## open the course in JupyterLab (ARGS="--no-browser --port 8890")
+	@$(BOOTSTRAP) lab $(ARGS)
+
+test: python ## run every check and test (ARGS="-m 'not flink'")
+	@$(BOOTSTRAP) test $(ARGS)
+
+setup: python ## create or renew .venv from requirements.lock
+	@$(BOOTSTRAP) setup
+
+lock: python ## compile requirements.lock again (ARGS="--upgrade" for newer versions)
+	@$(BOOTSTRAP) lock $(ARGS)
+
+fmt: setup ## format the code and mend what ruff can
+	$(VENV_PYTHON) -m ruff check --fix .
+	$(VENV_PYTHON) -m ruff format .
+
+notebooks: setup ## run the lessons and solutions again and normalise them
+	$(VENV_PYTHON) tools/notebooks.py $(ARGS)
+
+exercises: setup ## make exercises/ from solutions/
+	$(VENV_PYTHON) tools/exercises.py $(ARGS)
+
+bench: setup ## measure, as ratios within one run
+	$(VENV_PYTHON) -m benchmarks $(ARGS)
+
+soak: setup ## compare many more random scenarios on both engines
+	$(VENV_PYTHON) -m benchmarks.soak $(ARGS)
+
+clean: ## remove the environment and all caches
+	rm -rf .venv .uv .python .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist setup.log
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
