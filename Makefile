@@ -30,10 +30,10 @@ fmt: setup ## format the code and mend what ruff can
 	$(VENV_PYTHON) -m ruff format .
 
 notebooks: setup ## run the lessons and solutions again and normalise them
-	$(VENV_PYTHON) tools/notebooks.py $(ARGS)
+	$(VENV_PYTHON) tools/notebooks.py run $(ARGS)
 
 exercises: setup ## make exercises/ from solutions/
-	$(VENV_PYTHON) tools/exercises.py $(ARGS)
+	$(VENV_PYTHON) tools/notebooks.py exercises
 
 bench: setup ## measure, as ratios within one run
 	$(VENV_PYTHON) -m benchmarks $(ARGS)

@@ -1,0 +1,13 @@
+"""What makes a lesson a course: predict, quiz, check, hints, and progress kept on this machine.
+
+Nothing but notebooks imports this package. It works without a network, and no answer is stored: each is computed by the
+engine from a scenario when it is asked for.
+"""
+
+from __future__ import annotations
+
+from wmviz.course.memory import forget, progress
+from wmviz.course.questions import CourseError, Verdict
+from wmviz.course.session import check, hint, outcome, predict, quiz
+
+__all__ = ["CourseError", "Verdict", "check", "forget", "hint", "outcome", "predict", "progress", "quiz"]

@@ -1,0 +1,195 @@
+"""The parts of a lesson that ask: questions with choices, tasks with a judge, and what is said about an answer."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from wmviz.course.answers import AnswerError
+
+LESSONS = {"3": "windows_fire"}
+"""Number of the lesson → module in ``wmviz.course.lessons`` that holds what it asks."""
+
+
+class CourseError(ValueError):
+    """A call that names no question, or a choice that does not exist; the message is a sentence."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Let a notebook show the sentence alone."""
+        return [f"CourseError: {self}"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said about an answer.
+
+    Parameters
+    ----------
+    state
+        ``"not yet"`` means that there is no answer to judge.
+    sentence
+        Why, in plain words. A wrong answer gets the misconception behind it, not the right answer.
+    hints
+        What may be shown next, one step at a time.
+    """
+
+    state: Literal["right", "wrong", "not yet"]
+    sentence: str
+    item: str = ""
+    hints: tuple[str, ...] = ()
+
+    @property
+    def right(self) -> bool:
+        """Whether the answer is right."""
+        return self.state == "right"
+
+    def __str__(self) -> str:
+        """Return the head word and the sentence."""
+        return f"{HEADS[self.state]} {self.sentence}"
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        from wmviz.course import cards  # ipywidgets only when something is shown
+
+        return cards.verdict(self)
+
+
+HEADS = {"right": "Right.", "wrong": "No.", "not yet": "Not yet."}
+
+
+def right(sentence: str) -> Verdict:
+    """Say that an answer is right, and why."""
+    return Verdict("right", sentence)
+
+
+def wrong(sentence: str) -> Verdict:
+    """Say that an answer is wrong, and which thought leads there."""
+    return Verdict("wrong", sentence)
+
+
+def not_yet(sentence: str) -> Verdict:
+    """Say that there is nothing to judge so far."""
+    return Verdict("not yet", sentence)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One choice of a question: its value, how it reads, and what is said to the person who takes it."""
+
+    value: object
+    text: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with choices. The right one is the choice whose value equals ``answer``, which is computed.
+
+    Parameters
+    ----------
+    text
+        The question.
+    choices
+        In the order in which they are shown.
+    answer
+        What the engine says.
+    """
+
+    text: str
+    choices: tuple[Choice, ...]
+    answer: object
+
+    @property
+    def solution(self) -> Choice:
+        """The choice that is right; there is exactly one."""
+        (choice,) = (choice for choice in self.choices if choice.value == self.answer)
+        return choice
+
+    def judge(self, letter: object) -> Verdict:
+        """Judge the choice with this letter."""
+        choice = self.choice(letter)
+        return right(choice.why) if choice.value == self.answer else wrong(choice.why)
+
+    def choice(self, letter: object) -> Choice:
+        """Return the choice with this letter.
+
+        Raises
+        ------
+        CourseError
+            If there is no such choice.
+        """
+        index = self.letters.find(str(letter).strip().lower() or "?")
+        if index < 0 or len(str(letter).strip()) != 1:
+            raise CourseError(f'There is no choice {letter!r}; write a letter from "a" to "{self.letters[-1]}".')
+        return self.choices[index]
+
+    @property
+    def letters(self) -> str:
+        """The letters of the choices, ``"abc"``."""
+        return "".join(chr(ord("a") + i) for i in range(len(self.choices)))
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task with an answer of one's own.
+
+    Parameters
+    ----------
+    text
+        What is asked, in a sentence.
+    judge
+        Takes the answer and says what it is worth. It gets no answer that is ``...`` or ``None``.
+    hints
+        From a nudge to nearly the answer.
+    """
+
+    text: str
+    judge: Callable[[Any], Verdict]
+    hints: tuple[str, ...] = ()
+
+
+def find(item: str) -> Question | Task:
+    """Look up what a lesson asks, for example ``"3.badge"``.
+
+    Raises
+    ------
+    CourseError
+        If there is none of this name.
+    """
+    number, _, name = str(item).partition(".")
+    makers = items(number) if number in LESSONS else {}
+    if name in makers:
+        return makers[name]()
+    known = [f"{n}.{key}" for n in LESSONS for key in items(n)]
+    near = difflib.get_close_matches(str(item), known, n=1) or known[:1]
+    raise CourseError(f'The course asks nothing called {item!r}; did you mean "{near[0]}"?')
+
+
+def items(number: str) -> Mapping[str, Callable[[], Question | Task]]:
+    """Return what the lesson with this number asks, by name."""
+    module = importlib.import_module(f"wmviz.course.lessons.{LESSONS[number]}")
+    makers: Mapping[str, Callable[[], Question | Task]] = module.ITEMS
+    return makers
+
+
+def judged(item: str, answer: object) -> Verdict:
+    """Judge an answer to any question or task."""
+    asked = find(item)
+    if _is_open(answer):
+        return not_yet("Put your answer in place of the three dots and run the cell again.")
+    if isinstance(asked, Question):
+        return asked.judge(answer)
+    try:
+        said = asked.judge(answer)
+    except AnswerError as error:
+        said = not_yet(str(error))
+    return replace(said, item=item, hints=asked.hints)
+
+
+def _is_open(answer: object) -> bool:
+    """Whether there is no answer yet: three dots, nothing, or either of them among several answers."""
+    if isinstance(answer, (tuple, list)):
+        return any(_is_open(part) for part in answer)
+    return answer is None or answer is ... or (isinstance(answer, str) and not answer.strip())
