@@ -75,13 +75,13 @@ def venv_env():
     return clean_env(PATH=path, VIRTUAL_ENV=str(VENV), JUPYTER_PREFER_ENV_PATH="1")
 
 
-def output_of(command):
+def output_of(command, **env):
     """Run quietly; return the exit code and all that was printed."""
     try:
         done = subprocess.run(
             command,
             cwd=str(ROOT),
-            env=clean_env(),
+            env=clean_env(**env),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -128,6 +128,9 @@ def must(command, failed, show=False):
     if show and sys.stderr.isatty() and subprocess.call(command, cwd=str(ROOT), env=clean_env()) == 0:
         return
     code, printed = output_of(command)
+    if code and "certificate" in printed:
+        # uv brings its own list of authorities; an organisation's are known to the system only.
+        code, printed = output_of(command, UV_SYSTEM_CERTS="1")
     if code:
         raise SetupError(f"{failed}: {reason(printed)}")
 
@@ -170,7 +173,8 @@ def get_uv():
         pip, target = [sys.executable, "-m", "pip"], ["--target", str(UV_HOME)]
         if output_of([*pip, "--version"])[0]:
             return uv_on_path()
-    UV_HOME.mkdir(exist_ok=True)
+        shutil.rmtree(str(UV_HOME), ignore_errors=True)
+        UV_HOME.mkdir()
     (UV_HOME / "uv.txt").write_text(wanted, encoding="utf-8")
     options = ["--quiet", "--no-input", "--retries", "2", "--timeout", "30", "--only-binary", ":all:"]
     must([*pip, "install", *options, *target, "-r", str(UV_HOME / "uv.txt")], "uv could not be fetched")
@@ -209,7 +213,7 @@ def get_python(uv):
     found = find_python(uv, versions)
     if found:
         return found
-    say("no Python {} here: fetching one ...".format(" or ".join(sorted(versions))))
+    say("no Python that fits is here: fetching one ...")
     output_of([uv, "python", "install", "--no-bin", FLINK_PYTHONS[0]])
     found = find_python(uv, versions + OTHER_PYTHONS)
     if found:
@@ -261,16 +265,20 @@ def setup():
     write_json(STAMP, {"root": str(ROOT)})  # begun, not finished
     install(uv)
     write_json(STAMP, fingerprint())
-    if not flink_has_wheels() or venv_version() not in FLINK_PYTHONS:
-        say("PyFlink has no packages for this machine or Python: the cells about Flink show recorded runs.")
+    if not flink_has_wheels():
+        say("PyFlink has no packages for this machine: the cells about Flink show recorded runs.")
+    elif venv_version() not in FLINK_PYTHONS:
+        say("PyFlink has no packages for this Python: the cells about Flink show recorded runs until you install")
+        say("Python 3.10, 3.11 or 3.12 and run `make clean setup`.")
     say("ready.")
 
 
 def install(uv):
-    say("installing what requirements.lock names (about 500 MB to fetch the first time) ...")
     into = ["--python", program(VENV, "python")]
-    locked = ["--require-hashes", "--build-constraints", str(BUILD_CONSTRAINTS), str(LOCK)]
-    must([uv, "pip", "sync", *into, *locked], "the packages could not be installed", show=True)
+    sync = [uv, "pip", "sync", *into, "--require-hashes", "--build-constraints", str(BUILD_CONSTRAINTS), str(LOCK)]
+    if output_of([*sync, "--offline"])[0]:  # all may be here already, or in uv's cache
+        say("installing what requirements.lock names (about 500 MB to fetch the first time) ...")
+        must(sync, "the packages could not be installed", show=True)
     ours = ["--no-deps", "--no-build-isolation", "--offline", "--editable", str(ROOT)]
     must([uv, "pip", "install", *into, *ours], "wmviz itself could not be installed")
     write_json(VENV / "etc" / "jupyter" / "jupyter_lab_config.json", LAB_CONFIG)
@@ -284,9 +292,8 @@ def lab(arguments):
     command = [program(VENV, "jupyter"), "lab", "--ServerApp.root_dir=" + str(ROOT)]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")
-    if (ROOT / FIRST_NOTEBOOK).exists():
-        command.append(FIRST_NOTEBOOK)
-    command += arguments
+    # Not as a file to open: the address that is printed with --no-browser must lead there too.
+    command += ["--LabApp.default_url=/lab/tree/" + FIRST_NOTEBOOK, *arguments]
     os.chdir(str(ROOT))
     if os.name != "nt":
         os.execve(command[0], command, venv_env())  # noqa: S606 - so that Ctrl-C and signals reach JupyterLab alone
