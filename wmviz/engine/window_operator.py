@@ -1,0 +1,228 @@
+"""The window operator: takes events and watermarks, keeps windows, fires them, and judges what is late."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from typing import Protocol
+
+from wmviz.engine.aggregates import Aggregate
+from wmviz.engine.longs import wrap
+from wmviz.engine.triggers import Trigger
+from wmviz.engine.windows import GlobalWindows, WindowAssigner
+from wmviz.times import MAX_MS, MIN_MS
+from wmviz.trace import AnyWindow
+
+
+class Pane:
+    """The state of one window of one key.
+
+    Attributes
+    ----------
+    key, window
+        Whose it is.
+    events
+        The elements in it, in order of arrival; only ever appended to, and replaced by a new list when purged.
+    accumulator
+        The running aggregate; meaningless while `events` is empty.
+    count
+        The state of a count trigger.
+    """
+
+    __slots__ = ("accumulator", "count", "events", "key", "window")
+
+    def __init__(self, key: str, window: AnyWindow) -> None:
+        self.key = key
+        self.window = window
+        self.events: list[int] = []
+        self.accumulator = 0
+        self.count = 0
+
+
+class _Panes:
+    """All panes of one window. They share their times, so one timer stands for the timers of all its keys."""
+
+    __slots__ = ("by_key", "cleanup_ms", "timer_ms", "window")
+
+    def __init__(self, window: AnyWindow, timer_ms: int | None, cleanup_ms: int) -> None:
+        self.window = window
+        self.timer_ms = timer_ms
+        self.cleanup_ms = cleanup_ms
+        self.by_key: dict[str, Pane] = {}
+
+
+class WindowOutput(Protocol):
+    """What the operator tells about each element and each firing, in order."""
+
+    def added(self, pane: Pane, event: int) -> None:
+        """Tell that a window has taken in an event."""
+
+    def fired(self, pane: Pane, value: int) -> None:
+        """Tell a result; the pane still has its content."""
+
+    def purged(self, pane: Pane) -> None:
+        """Tell that a firing has emptied the pane."""
+
+    def cleaned(self, pane: Pane) -> None:
+        """Tell that the state is deleted."""
+
+    def missed(self, event: int, key: str, windows: Sequence[AnyWindow]) -> None:
+        """Tell that an event came too late for some of its windows; the others have it, so nothing reports it."""
+
+    def late(self, event: int) -> None:
+        """Tell that an event goes to the late side output."""
+
+    def dropped(self, event: int) -> None:
+        """Tell that an event is dropped and counted (numLateRecordsDropped)."""
+
+    def no_window(self, event: int) -> None:
+        """Tell that an event belongs to no window and vanishes uncounted."""
+
+    def watermark(self, watermark_ms: int) -> None:
+        """Tell the watermark downstream, after the results that it caused."""
+
+
+class WindowOperator:
+    """Flink's WindowOperator for windows that do not merge.
+
+    Parameters
+    ----------
+    assigner, trigger, aggregate
+        Which windows, when they fire, and what they give.
+    out
+        Is told what happens.
+    purging
+        Whether each firing empties the window (PurgingTrigger).
+    lateness_ms
+        Allowed lateness: state is kept this much longer.
+    side_output
+        Whether late events go to a side output; otherwise they are dropped and counted.
+    event_time
+        Whether windows go by the watermark; otherwise by `advance_processing_time`, and nothing is ever late.
+        In the global window nothing is late either: it has no end.
+
+    Notes
+    -----
+    Flink 2.3.0: WindowOperator.processElement, onEventTime, onProcessingTime; InternalTimerServiceImpl.advanceWatermark.
+    """
+
+    def __init__(
+        self,
+        assigner: WindowAssigner,
+        trigger: Trigger,
+        aggregate: Aggregate,
+        out: WindowOutput,
+        *,
+        purging: bool = False,
+        lateness_ms: int = 0,
+        side_output: bool = False,
+        event_time: bool = True,
+    ) -> None:
+        self.watermark_ms = MIN_MS
+        self._assigner, self._trigger, self._aggregate, self._out = assigner, trigger, aggregate, out
+        self._purging, self._side_output, self._event_time = purging, side_output, event_time
+        self._judges_lateness = event_time and not isinstance(assigner, GlobalWindows)
+        self._lateness_ms = lateness_ms if self._judges_lateness else 0
+        self._windows: dict[AnyWindow, _Panes] = {}
+        self._timers: list[tuple[int, int, _Panes]] = []
+        self._serial = 0
+
+    def process(self, key: str, timestamp_ms: int, value: int, event: int) -> None:
+        """Take in one element.
+
+        Parameters
+        ----------
+        key, value
+            The element's key and value.
+        timestamp_ms
+            Its timestamp; for processing-time windows the machine's time now.
+        event
+            A number that names it in the output.
+        """
+        missed = None
+        accepted = False
+        for window in self._assigner.assign(timestamp_ms):
+            panes = self._windows.get(window)
+            if panes is None:
+                cleanup_ms = self._cleanup_ms(window)
+                if self._judges_lateness and cleanup_ms <= self.watermark_ms:
+                    missed = [*(missed or ()), window]
+                    continue
+                panes = self._open(window, cleanup_ms)
+            self._add(panes, key, value, event)
+            accepted = True
+        if not accepted:
+            self._turn_away(timestamp_ms, event)
+        elif missed:
+            self._out.missed(event, key, missed)
+
+    def advance(self, watermark_ms: int) -> None:
+        """Take in a watermark: it holds first, then due timers run, smallest time first, then it goes downstream."""
+        self.watermark_ms = watermark_ms
+        if self._event_time and self._timers and self._timers[0][0] <= watermark_ms:
+            self._run_timers(watermark_ms)
+        self._out.watermark(watermark_ms)
+
+    def advance_processing_time(self, now_ms: int) -> None:
+        """Let the machine's clock reach a time: a processing-time timer for t runs at t + 1."""
+        if not self._event_time:
+            self._run_timers(now_ms - 1)
+
+    def next_processing_time_ms(self) -> int | None:
+        """Give the next time at which `advance_processing_time` has something to do, or None."""
+        return None if self._event_time or not self._timers else self._timers[0][0] + 1
+
+    def _cleanup_ms(self, window: AnyWindow) -> int:
+        """Give the time at which the window's state goes: maxTimestamp + lateness, or MAX if that overflows."""
+        return min(window.max_timestamp_ms + self._lateness_ms, MAX_MS)
+
+    def _open(self, window: AnyWindow, cleanup_ms: int) -> _Panes:
+        timer_ms = self._trigger.timer_ms(window)
+        if self._event_time and timer_ms is not None and timer_ms <= self.watermark_ms:
+            timer_ms = None  # opened behind the watermark: every element fires at once
+        panes = self._windows[window] = _Panes(window, timer_ms, cleanup_ms)
+        times = {timer_ms, cleanup_ms if cleanup_ms < MAX_MS else None} - {None}
+        for time_ms in times:
+            self._serial += 1
+            heapq.heappush(self._timers, (time_ms, self._serial, panes))  # type: ignore[arg-type]
+        return panes
+
+    def _add(self, panes: _Panes, key: str, value: int, event: int) -> None:
+        pane = panes.by_key.get(key)
+        if pane is None:
+            pane = panes.by_key[key] = Pane(key, panes.window)
+        aggregate = self._aggregate
+        pane.accumulator = aggregate.add(pane.accumulator, value) if pane.events else aggregate.start(value)
+        pane.events.append(event)
+        self._out.added(pane, event)
+        if self._trigger.on_element(pane, self.watermark_ms):
+            self._fire(pane)
+
+    def _turn_away(self, timestamp_ms: int, event: int) -> None:
+        """Deal with an element that no window took: late, unless it was ahead of the watermark in a gap."""
+        if not (self._judges_lateness and wrap(timestamp_ms + self._lateness_ms) <= self.watermark_ms):
+            self._out.no_window(event)
+        elif self._side_output:
+            self._out.late(event)
+        else:
+            self._out.dropped(event)
+
+    def _run_timers(self, up_to_ms: int) -> None:
+        timers = self._timers
+        while timers and timers[0][0] <= up_to_ms:
+            time_ms, _, panes = heapq.heappop(timers)
+            fires, cleans = time_ms == panes.timer_ms, time_ms == panes.cleanup_ms < MAX_MS
+            for pane in panes.by_key.values():
+                if fires and pane.events:
+                    self._fire(pane)
+                if cleans:
+                    self._out.cleaned(pane)
+            if cleans:
+                del self._windows[panes.window]
+
+    def _fire(self, pane: Pane) -> None:
+        result = self._aggregate.result
+        self._out.fired(pane, pane.accumulator if result is None else result(pane.accumulator, len(pane.events)))
+        if self._purging:
+            pane.events = []
+            self._out.purged(pane)

@@ -1,0 +1,137 @@
+"""Window assigners: which windows an event belongs to."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from wmviz.engine.longs import remainder, wrap
+from wmviz.scenario import MOST_WINDOWS_PER_EVENT, Window
+from wmviz.times import MIN_MS
+from wmviz.trace import GLOBAL_WINDOW, AnyWindow, TimeWindow
+
+
+class NoTimestampError(RuntimeError):
+    """A record without a timestamp (MIN) reached an event-time assigner; the job fails, as on Flink."""
+
+    def __init__(self) -> None:
+        super().__init__("the record has no timestamp (Long.MIN_VALUE): was a timestamp assigner attached, and last?")
+
+
+class WindowAssigner(Protocol):
+    """Flink's WindowAssigner."""
+
+    def assign(self, timestamp_ms: int) -> list[AnyWindow]:
+        """Give the windows of a timestamp."""
+
+
+def window_start_ms(timestamp_ms: int, offset_ms: int, size_ms: int) -> int:
+    """Give the start of the window that a timestamp is in: the grid of `size_ms`, shifted by the offset, rounded down.
+
+    Notes
+    -----
+    Flink 2.3.0: TimeWindow.getWindowStartWithOffset, with Java's overflow at the ends of the range.
+    """
+    rest_ms = remainder(wrap(timestamp_ms - offset_ms), size_ms)
+    return wrap(timestamp_ms - (rest_ms + size_ms if rest_ms < 0 else rest_ms))
+
+
+class TumblingWindows:
+    """Windows of one size that follow each other without a gap: every timestamp is in exactly one.
+
+    Parameters
+    ----------
+    size_ms, offset_ms
+        Length, and shift of the grid against the epoch; \\|offset\\| must be below the size.
+
+    Raises
+    ------
+    ValueError
+        If the size or the offset is out of its range.
+
+    Notes
+    -----
+    Flink 2.3.0: TumblingEventTimeWindows, TumblingProcessingTimeWindows.
+    """
+
+    def __init__(self, size_ms: int, offset_ms: int = 0) -> None:
+        if size_ms <= 0 or abs(offset_ms) >= size_ms:
+            raise ValueError(f"size {size_ms} ms, offset {offset_ms} ms: needs |offset| < size and size > 0")
+        self._size_ms, self._offset_ms = size_ms, offset_ms
+        self._latest = [TimeWindow(0, 0)]
+
+    def assign(self, timestamp_ms: int) -> list[AnyWindow]:
+        """Give the one window of the timestamp."""
+        # Most events are in the same window as the one before.
+        start_ms, end_ms = self._latest[0]
+        if not start_ms <= timestamp_ms < end_ms:
+            if timestamp_ms == MIN_MS:
+                raise NoTimestampError
+            start_ms = window_start_ms(timestamp_ms, self._offset_ms, self._size_ms)
+            self._latest = [TimeWindow(start_ms, wrap(start_ms + self._size_ms))]
+        return self._latest  # type: ignore[return-value]
+
+
+class SlidingWindows:
+    """Windows of one size that start every `slide_ms`; a slide above the size leaves gaps.
+
+    Parameters
+    ----------
+    size_ms, slide_ms, offset_ms
+        Length, distance of two starts, and shift of the grid; \\|offset\\| must be below the slide.
+
+    Raises
+    ------
+    ValueError
+        If one of them is out of its range.
+
+    Notes
+    -----
+    Flink 2.3.0: SlidingEventTimeWindows, SlidingProcessingTimeWindows.
+    """
+
+    def __init__(self, size_ms: int, slide_ms: int, offset_ms: int = 0) -> None:
+        if size_ms <= 0 or abs(offset_ms) >= slide_ms:
+            raise ValueError(
+                f"size {size_ms} ms, slide {slide_ms} ms, offset {offset_ms} ms: needs |offset| < slide and size > 0"
+            )
+        if size_ms // slide_ms > MOST_WINDOWS_PER_EVENT:
+            raise ValueError(f"an event would be in more than {MOST_WINDOWS_PER_EVENT} windows")
+        self._size_ms, self._slide_ms, self._offset_ms = size_ms, slide_ms, offset_ms
+
+    def assign(self, timestamp_ms: int) -> list[AnyWindow]:
+        """Give the windows of the timestamp, newest start first; in a gap there are none."""
+        if timestamp_ms == MIN_MS:
+            raise NoTimestampError
+        size_ms, slide_ms = self._size_ms, self._slide_ms
+        start_ms = window_start_ms(timestamp_ms, self._offset_ms, slide_ms)
+        if start_ms > timestamp_ms:
+            raise OverflowError(f"timestamp {timestamp_ms} is too close to Long.MIN_VALUE for a sliding window")
+        behind_ms = wrap(timestamp_ms - size_ms)
+        if behind_ms > timestamp_ms:  # underflow: Java's loop finds no start above this
+            return []
+        starts = range(start_ms, behind_ms, -slide_ms)
+        return [TimeWindow(start_ms, wrap(start_ms + size_ms)) for start_ms in starts]
+
+
+class GlobalWindows:
+    """One window for everything.
+
+    Notes
+    -----
+    Flink 2.3.0: GlobalWindows.
+    """
+
+    _ALL: tuple[AnyWindow, ...] = (GLOBAL_WINDOW,)
+
+    def assign(self, timestamp_ms: int) -> list[AnyWindow]:
+        """Give the global window, whatever the timestamp."""
+        return list(self._ALL)
+
+
+def assigner_of(window: Window) -> WindowAssigner:
+    """Make the assigner of a scenario's window."""
+    if window.type == "tumbling":
+        return TumblingWindows(window.size_ms, window.offset_ms)
+    if window.type == "sliding":
+        return SlidingWindows(window.size_ms, window.slide_ms, window.offset_ms)
+    return GlobalWindows()
