@@ -6,8 +6,21 @@ engine from a scenario when it is asked for.
 
 from __future__ import annotations
 
+from wmviz.course.harness import run_with
 from wmviz.course.memory import forget, progress
-from wmviz.course.questions import CourseError, Verdict
+from wmviz.course.questions import CourseError, Verdict, given
 from wmviz.course.session import check, hint, outcome, predict, quiz
 
-__all__ = ["CourseError", "Verdict", "check", "forget", "hint", "outcome", "predict", "progress", "quiz"]
+__all__ = [
+    "CourseError",
+    "Verdict",
+    "check",
+    "forget",
+    "given",
+    "hint",
+    "outcome",
+    "predict",
+    "progress",
+    "quiz",
+    "run_with",
+]

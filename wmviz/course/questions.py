@@ -169,9 +169,27 @@ def find(item: str) -> Question | Task:
 
 def items(number: str) -> Mapping[str, Callable[[], Question | Task]]:
     """Return what the lesson with this number asks, by name."""
-    module = importlib.import_module(f"wmviz.course.lessons.{LESSONS[number]}")
-    makers: Mapping[str, Callable[[], Question | Task]] = module.ITEMS
+    makers: Mapping[str, Callable[[], Question | Task]] = _lesson(number).ITEMS
     return makers
+
+
+def given(item: str) -> Any:
+    """Return what is given in a task, usually a scenario.
+
+    Raises
+    ------
+    CourseError
+        If there is no such task, or nothing is given in it.
+    """
+    find(item)
+    number, _, name = item.partition(".")
+    if name not in _lesson(number).GIVEN:
+        raise CourseError(f'"{item}" gives nothing to start from.')
+    return _lesson(number).GIVEN[name]
+
+
+def _lesson(number: str) -> Any:
+    return importlib.import_module(f"wmviz.course.lessons.{LESSONS[number]}")
 
 
 def judged(item: str, answer: object) -> Verdict:

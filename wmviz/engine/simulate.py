@@ -5,7 +5,7 @@ from __future__ import annotations
 from wmviz.engine.aggregates import AGGREGATES
 from wmviz.engine.recording import Recorder, ResultsRecorder
 from wmviz.engine.triggers import trigger_of
-from wmviz.engine.watermarks import WatermarkEmitter, generator_of
+from wmviz.engine.watermarks import WatermarkEmitter, WatermarkGenerator, generator_of
 from wmviz.engine.window_operator import WindowOperator
 from wmviz.engine.windows import assigner_of
 from wmviz.scenario import Scenario
@@ -24,7 +24,7 @@ class _Channel:
         self._operator.advance(watermark_ms)
 
 
-def simulate(scenario: Scenario, trace: str = "full") -> Trace:
+def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenerator | None = None) -> Trace:
     """Run a scenario through the reference engine.
 
     Parameters
@@ -33,6 +33,8 @@ def simulate(scenario: Scenario, trace: str = "full") -> Trace:
         The stream and the job.
     trace
         ``"full"``, or ``"results"`` to keep only firings, late and dropped events.
+    generator
+        A watermark generator of your own, in place of the one that the strategy names.
 
     Returns
     -------
@@ -49,7 +51,9 @@ def simulate(scenario: Scenario, trace: str = "full") -> Trace:
     recorder = Recorder(scenario) if trace == "full" else ResultsRecorder(scenario)
     operator = _window_operator(scenario, recorder)
     emitter = WatermarkEmitter(_Channel(recorder, operator))
-    _run(scenario, recorder, operator, emitter)
+    if generator is None:
+        generator = generator_of(scenario.strategy, scenario.bound_ms)
+    _run(scenario, generator, recorder, operator, emitter)
     return recorder.trace
 
 
@@ -67,9 +71,14 @@ def _window_operator(scenario: Scenario, recorder: Recorder) -> WindowOperator:
     )
 
 
-def _run(scenario: Scenario, recorder: Recorder, operator: WindowOperator, emitter: WatermarkEmitter) -> None:
+def _run(
+    scenario: Scenario,
+    generator: WatermarkGenerator,
+    recorder: Recorder,
+    operator: WindowOperator,
+    emitter: WatermarkEmitter,
+) -> None:
     """Take every arrival and tick in order; then the end of the input, or the timers of the machine's clock."""
-    generator = generator_of(scenario.strategy, scenario.bound_ms)
     per_event = scenario.emission == "event"
     event_time = scenario.window.time == "event"
     events = scenario.events

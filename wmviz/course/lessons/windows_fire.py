@@ -1,0 +1,526 @@
+"""Lesson 3, when a window fires: its questions and the tasks of its sheet. Every right answer comes from the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import wmviz
+from wmviz.course.answers import AnswerError, read_duration, read_time
+from wmviz.course.harness import run_with
+from wmviz.course.questions import Choice, Question, Task, Verdict, not_yet, right, wrong
+from wmviz.scenario import Event, Scenario
+from wmviz.times import duration_text, time_ms, time_text
+from wmviz.trace import Kind, Trace, WindowOf
+
+HOUR_MS, MINUTE_MS = 3_600_000, 60_000
+
+# What is given ------------------------------------------------------------------------------------------------------
+
+RUN_CLUB = Scenario.of(
+    name="run-club",
+    title="Saturday's run club",
+    bound="5 min",
+    lateness="10 min",
+    late_to="side",
+    window="1 h",
+    events=[
+        ["ana", 1000, "8:41", "8:41:10"],
+        ["ben", 1000, "8:58", "8:58:20"],
+        ["ana", 1000, "9:03", "9:03:05"],
+        ["ben", 1000, "8:52", "9:03:40"],
+        ["cem", 1000, "9:04:59.999", "9:05:02"],
+        ["ana", 1000, "8:55", "9:05:30"],
+        ["cem", 1000, "9:07:30", "9:07:41"],
+        ["ben", 1000, "8:57", "9:08"],
+        ["ana", 1000, "9:15", "9:15:02"],
+        ["cem", 1000, "8:59", "9:15:20"],
+    ],
+)
+"""Tasks 1 and 2. The numbers differ from the lesson's, so that nothing can be copied."""
+
+HILLY_ROUTE = Scenario.of(
+    name="hilly-route",
+    title="A route with no signal on the hill",
+    bound="0 ms",
+    late_to="side",
+    window="1 h",
+    events=[
+        ["dia", 1000, "8:50", "8:50:20"],
+        ["eli", 1000, "8:59:30", "8:59:40"],
+        ["dia", 1000, "9:01", "9:01:05"],
+        ["eli", 1000, "8:58", "9:01:20"],
+        ["dia", 1000, "9:03", "9:03:04"],
+        ["eli", 1000, "9:06", "9:06:02"],
+        ["dia", 1000, "8:56", "9:09"],
+        ["eli", 1000, "9:12:30", "9:12:31"],
+    ],
+)
+"""Task 3."""
+
+PHONE_ROWS = (
+    ("r4471", 1000, 1792216800 + 50 * 60, (1792216800 + 50 * 60 + 4) * 1000),
+    ("r9", 1000, 1792216800 + 55 * 60, (1792216800 + 55 * 60 + 3) * 1000),
+    ("r4471", 1000, 1792216800 + 58 * 60, (1792216800 + 59 * 60) * 1000),
+    ("r9", 1000, 1792216800 + 63 * 60, (1792216800 + 63 * 60 + 2) * 1000),
+    ("r4471", 1000, 1792216800 + 64 * 60, (1792216800 + 64 * 60 + 5) * 1000),
+)
+"""Task 4: runner, metres, the phone's clock in seconds, the server's clock in milliseconds."""
+
+GIVEN = {"watermark": RUN_CLUB, "firing": RUN_CLUB, "settings": HILLY_ROUTE, "silent-job": PHONE_ROWS}
+
+
+# Questions of the lesson -------------------------------------------------------------------------------------------
+
+
+def _badge_job(*arrivals: tuple[str, str], **settings: Any) -> Scenario:
+    """Make a job with the settings of the leaderboard from (event time, arrival time) of one runner's kilometres."""
+    rows = [["r4471", 1000, happened, arrived] for happened, arrived in arrivals]
+    fields = {"bound": "2 min", "lateness": "20 min", "late_to": "side", "window": "1 h", "events": rows}
+    return Scenario.of(**{**fields, **settings})
+
+
+def _fires(newest: int | str, **settings: Any) -> bool:
+    """Whether the 6 am window has fired once an event of this time has come."""
+    trace = wmviz.simulate(_badge_job(("6:30", "6:30"), (time_text(time_ms(newest)), "12:00"), **settings))
+    return any(firing.window.end_ms == 7 * HOUR_MS for firing in trace.all_firings)
+
+
+def first_firing() -> Question:
+    """Ask which newest event makes the 6 am window fire first."""
+    whys = {
+        "7:00": "You forgot the bound: the watermark then trails by 2 min, and there may be more to come for 6 am.",
+        "7:01:59.999": "The watermark is then 6:59:59.998: one millisecond short, for the bound takes 1 ms more.",
+        "7:02": "7:02:00.000 − 2 min − 1 ms = 6:59:59.999, and that is the last millisecond of the window.",
+        "7:02:00.001": "One millisecond too many: a window fires at its last millisecond, end − 1, not at its end.",
+        "7:22": "You added the allowed lateness. It decides when the window's state goes, not when it fires.",
+    }
+    return Question(
+        "The 6 am window ends at 7:00, the bound is 2 min. Which event time is the earliest to make it fire?",
+        tuple(Choice(time, time_text(time_ms(time)), why) for time, why in whys.items()),
+        answer=min((time for time in whys if _fires(time)), key=time_ms),
+    )
+
+
+def fate() -> Question:
+    """Ask what becomes of an event behind the watermark whose window has fired but still has state."""
+    trace = wmviz.simulate(_badge_job(("6:30", "6:31"), ("7:05", "7:05"), ("6:56", "7:09")))
+    again = [firing.value for firing in trace.all_firings if firing.nth == 2]
+    before = trace.all_firings[0].value
+    choices = (
+        Choice("waits", "It is on time and waits for the next firing", "Its window has fired: it is late."),
+        Choice(
+            before + 1000,
+            f"It is late but counted: the window fires again with the whole total, {before + 1000:,} m",
+            "The state of the window lives until 7:19:59.999. It fires again at once, with all its events.",
+        ),
+        Choice(
+            1000,
+            "It is late but counted: the window fires again with this kilometre alone, 1,000 m",
+            "That is what a purging trigger does. By default the content stays, and each firing has all of it.",
+        ),
+        Choice(
+            "side",
+            "It goes to the side output",
+            "You took late for too late: 6:59:59.999 + 20 min is 7:19:59.999, and the watermark is not there yet.",
+        ),
+    )
+    answer = again[0] if again else "side" if trace.outcomes().late else "waits"
+    return Question(
+        "One kilometre was counted, and the 6 am window has fired. The watermark is 7:02:59.999, the allowed lateness "
+        "20 min. A kilometre of 6:56 arrives. What becomes of it?",
+        choices,
+        answer,
+    )
+
+
+def behind() -> Question:
+    """Ask whether an event behind the watermark is late when its window is still open."""
+    trace = wmviz.simulate(_badge_job(("7:15", "7:15"), ("7:10", "7:16"), lateness="0 ms"))
+    late = bool(trace.outcomes().late)
+    return Question(
+        "The watermark is 7:12:59.999, and no lateness is allowed. A kilometre of 7:10 arrives. Is it late?",
+        (
+            Choice(
+                True,
+                "Yes: it is behind the watermark",
+                "Behind the watermark is not yet late. What counts is its window, and [7:00, 8:00) has not fired.",
+            ),
+            Choice(
+                False,
+                "No: its window has not fired yet",
+                "An event is late when the watermark has passed its window, not when it has passed the event.",
+            ),
+        ),
+        answer=late,
+    )
+
+
+def state_gone() -> Question:
+    """Ask at which watermark the state of the 6 am window is deleted."""
+    whys = {
+        "6:59:59.999": "There it fires for the first time. With a lateness of 20 min the state stays 20 min longer.",
+        "7:19:59.999": "The last millisecond of the window, 6:59:59.999, plus 20 min.",
+        "7:20": "One millisecond too late: lateness counts from the window's last millisecond, end − 1.",
+        "7:22": "You added the bound. The watermark has the bound in it already; this asks for the watermark.",
+    }
+
+    def is_gone(watermark: str) -> bool:
+        newest = time_text(time_ms(watermark) + 2 * MINUTE_MS + 1)
+        trace = wmviz.simulate(_badge_job(("6:30", "6:30"), (newest, "7:30"), ("6:40", "7:31")))
+        return bool(trace.outcomes().late)
+
+    return Question(
+        "Allowed lateness is 20 min. At which watermark is the state of the 6 am window deleted?",
+        tuple(Choice(time, time_text(time_ms(time)), why) for time, why in whys.items()),
+        answer=min((time for time in whys if is_gone(time)), key=time_ms),
+    )
+
+
+def other_bound() -> Task:
+    """Ask for the boundary with another bound, as free text."""
+    bound_ms = 90_000
+    end_ms = 7 * HOUR_MS
+    answer_ms = min(ms for ms in range(end_ms + bound_ms - 2, end_ms + bound_ms + 3) if _fires(ms, bound=bound_ms))
+    whys = {
+        end_ms: "You forgot the bound: the watermark trails the newest event by 90 s.",
+        answer_ms - 1: "The watermark is then 6:59:59.998, one millisecond short of the window's last millisecond.",
+        answer_ms + 1: "You compared with the window's end; a window fires at its last millisecond, end − 1.",
+        end_ms + 2 * MINUTE_MS: "That is the answer for a bound of 2 min; here it is 90 s.",
+        end_ms - 1: "That is the watermark at which it fires. Which event time brings the watermark there?",
+    }
+    return Task(
+        "With a bound of 90 s, which is the earliest event time that makes the 6 am window fire?",
+        lambda answer: _time_verdict(
+            answer,
+            answer_ms,
+            whys,
+            f"{time_text(answer_ms)} − 90 s − 1 ms = 6:59:59.999, the window's last millisecond.",
+        ),
+        (
+            "The window fires when the watermark reaches 6:59:59.999.",
+            "The watermark is the newest event time − bound − 1 ms. Solve that for the newest event time.",
+        ),
+    )
+
+
+# Tasks of the sheet ------------------------------------------------------------------------------------------------
+
+
+def watermark() -> Task:
+    """Task 1: the watermark after four arrivals."""
+    trace = wmviz.simulate(RUN_CLUB)
+    answer_ms = trace.seen_watermarks[RUN_CLUB.events[4].id]  # what the fifth event meets
+    newest, last = RUN_CLUB.events[2], RUN_CLUB.events[3]
+    bound_ms = RUN_CLUB.bound_ms
+    whys = {
+        answer_ms
+        + 1: "You left out the −1 ms. The watermark says that nothing at or before it comes any more. Another "
+        "event of exactly the newest time − bound may still come, so the watermark stays 1 ms below.",
+        last.event_time_ms - bound_ms - 1: "You took the last event. An old event never moves the clock back: the "
+        "watermark follows the newest event time seen so far.",
+        last.event_time_ms
+        - bound_ms: "You took the last event, and left out the −1 ms. The watermark follows the newest "
+        "event time seen so far.",
+        last.arrival_time_ms
+        - bound_ms
+        - 1: "You counted from the arrival time. The server's clock plays no part: only "
+        "event times move the watermark.",
+        last.arrival_time_ms
+        - bound_ms: "You counted from the arrival time. The server's clock plays no part: only event "
+        "times move the watermark.",
+        newest.event_time_ms: "You forgot the bound: the watermark trails the newest event time by 5 min and 1 ms.",
+        newest.event_time_ms - 1: "You forgot the bound: the watermark trails the newest event time by 5 min and 1 ms.",
+        newest.event_time_ms
+        + bound_ms: "You added the bound. The watermark trails the newest event; it never runs ahead.",
+    }
+    return Task(
+        "What is the watermark after ben's 8:52 has arrived?",
+        lambda answer: _time_verdict(
+            answer,
+            answer_ms,
+            whys,
+            f"The newest event is {_at(newest)}; minus 5 min, minus 1 ms: {time_text(answer_ms)}.",
+        ),
+        (
+            "Which event time is the newest among the first four arrivals? The order of arrival does not matter.",
+            "The bounded strategy emits the newest event time − bound − 1 ms.",
+            "Now do it by hand: 9:03 − 5 min, and then one millisecond less.",
+        ),
+    )
+
+
+def firing() -> Task:
+    """Task 2: the event that makes ana's 8 am window fire, and the watermark at that moment."""
+    found = next(f for f in wmviz.simulate(RUN_CLUB).all_firings if f.key == "ana" and f.window.end_ms == 9 * HOUR_MS)
+    cause = next(event for event in RUN_CLUB.events if event.arrival_time_ms == found.at_ms)
+    whys = {
+        "ana@9:03": "You forgot the bound: it is past the end of the window, but the watermark stays 5 min 1 ms behind.",
+        "cem@9:04:59.999": "The watermark is then 8:59:59.998: one millisecond short of the window's last one.",
+        "ana@8:55": "It goes into its window, that is all. It is old and moves no watermark, so nothing fires.",
+        "ben@8:57": "That is late, and makes ben's window fire again. ana's window fired before it came.",
+        "ana@9:15": "You waited for ana's next event. The watermark is not kept per key: any runner's event moves it.",
+    }
+
+    def judge(answer: object) -> Verdict:
+        if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+            return not_yet('Give two things: the event, such as "ana@9:03", and the watermark.')
+        event_id, at_ms = _event_id(answer[0]), read_time(answer[1])
+        if event_id != cause.id:
+            return wrong(
+                whys.get(event_id, f"{event_id} does not move the watermark to the window's last millisecond.")
+            )
+        sentence = f"{_at(cause)} − 5 min − 1 ms = {time_text(found.watermark_ms)}, past 8:59:59.999: the window fires."
+        return _time_verdict(
+            at_ms,
+            found.watermark_ms,
+            {
+                9 * HOUR_MS
+                - 1: "The event is right. The watermark jumps: it does not stop at 8:59:59.999 but goes where "
+                "the newest event puts it.",
+                found.watermark_ms + 1: "The event is right. You left out the −1 ms of the watermark.",
+                cause.event_time_ms: "The event is right. You gave its own time; the watermark trails it by the bound.",
+            },
+            sentence,
+        )
+
+    return Task(
+        "Which event makes ana's 8 am window fire first, and what is the watermark then?",
+        judge,
+        (
+            "The window [8:00, 9:00) fires when the watermark reaches 8:59:59.999.",
+            "Write the watermark behind each arrival: the newest event time so far − 5 min − 1 ms.",
+            "It is the first arrival whose event time is 9:05 or more. Who sent it does not matter.",
+        ),
+    )
+
+
+def settings() -> Task:
+    """Task 3: choose bound and lateness for given wishes."""
+    return Task(
+        "Choose bound and lateness so that all four wishes come true.",
+        _judge_settings,
+        (
+            "Wish 1 caps the bound: the newest event is 9:03 when the server shows 9:04.",
+            "Wish 2 sets its floor: eli's 8:58 must arrive before the watermark reaches 8:59:59.999.",
+            "Wishes 3 and 4 fence in the lateness. Which watermark meets dia's 8:56? Which one follows the last event?",
+            "The state goes at 8:59:59.999 + lateness. At that very watermark it is gone already.",
+        ),
+    )
+
+
+def _judge_settings(answer: object) -> Verdict:
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        return not_yet('Give two lengths of time, for example ("30 s", "1 h").')
+    bound_ms, lateness_ms = map(read_duration, answer)
+    if bound_ms < 0 or lateness_ms < 0:
+        return wrong("Neither the bound nor the lateness can be negative; Flink refuses that.")
+    trace = wmviz.simulate(HILLY_ROUTE.replace(bound=bound_ms, lateness=lateness_ms))
+    eight = [f for f in trace.all_firings if f.window.end_ms == 9 * HOUR_MS]
+    first = {f.key: f for f in eight if f.nth == 1}
+    if any(key not in first or first[key].at_ms > time_ms("9:04") for key in ("dia", "eli")):
+        return wrong(
+            f"Wish 1 fails. With a bound of {duration_text(bound_ms)} the first results of 8 am come too late: a bound "
+            "makes every result wait, also for runners who are never late."
+        )
+    if "eli@8:58" not in first["eli"].event_ids:
+        return wrong(
+            f"Wish 2 fails. With a bound of {duration_text(bound_ms)} the 8 am window has fired before eli's 8:58 "
+            "comes: usual disorder should be covered by the bound, not corrected afterwards."
+        )
+    met_ms = trace.seen_watermarks["dia@8:56"]
+    gone_ms = 9 * HOUR_MS - 1 + lateness_ms
+    if trace.outcomes().late:
+        if met_ms == gone_ms:
+            return wrong(
+                "Wish 3 fails by one millisecond. The state is deleted when the watermark reaches "
+                f"{time_text(gone_ms)}, and dia's 8:56 meets that very watermark."
+            )
+        return wrong(
+            f"Wish 3 fails. dia's 8:56 meets the watermark {time_text(met_ms)}, and the state of 8 am went at "
+            f"{time_text(gone_ms)}, which is 8:59:59.999 + lateness."
+        )
+    if not all(_is_cleaned(trace, key) for key in ("dia", "eli")):
+        return wrong(
+            f"Wish 4 fails. The state of 8 am lives until the watermark reaches {time_text(gone_ms)}. Lateness is not "
+            "the delay of the slowest event: it counts from the window's end, and the bound waits already."
+        )
+    return right(
+        f"First results by 9:04, and dia's correction still counts: it meets the watermark {time_text(met_ms)}, and "
+        f"the state lives until {time_text(gone_ms)}."
+    )
+
+
+def silent_job() -> Task:
+    """Task 4: mend a job that never fires."""
+    broken = _phone_job(1)
+    mended = wmviz.simulate(_phone_job(1000))
+
+    def judge(job: Any) -> Verdict:
+        if not isinstance(job, Scenario):
+            return not_yet("Give the job itself, a Scenario, as the sheet makes it.")
+        trace = wmviz.simulate(job)
+        if job.window.time == "processing":
+            return wrong(
+                "It fires now, but by the server's clock: a kilometre counts for the hour in which it arrives. That is "
+                "another question, and yesterday's wrong badge. The windows were not the fault."
+            )
+        if job.end_of_input_ms is not None or job.window.trigger != "default":
+            return wrong(
+                "It fires now, but not because event time has passed: a real stream does not end, and a count knows no "
+                "hours. Look at the event times first."
+            )
+        if [event.event_time_ms for event in job.events] == [event.arrival_time_ms for event in job.events]:
+            return wrong(
+                "You stamped each event with the server's clock. The windows fire, but the time of the phone is lost, "
+                "and late kilometres count for the wrong hour again."
+            )
+        times = [event.event_time_ms for event in job.events]
+        if times == [event.event_time_ms for event in broken.events]:
+            if job == broken:
+                return not_yet(
+                    "Nothing has changed so far: all events still fall on 21 January 1970, and nothing fires."
+                )
+            return wrong(
+                "The settings are not the cause. The newest event time is still on 21 January 1970, and it moves 1,000 "
+                "times too slowly: one window of an hour would take 3.6 million seconds, about 42 days."
+            )
+        if trace.outcomes().firings != mended.outcomes().firings:
+            return wrong(
+                "It fires, but other results than it should. Only the event times were wrong: mend nothing else."
+            )
+        return right(
+            "Flink counts in milliseconds. The phones sent seconds, so event time crept 1,000 times too slowly."
+        )
+
+    return Task(
+        "Mend the job so that it fires.",
+        judge,
+        (
+            "The settings are the lesson's own. So look at what goes in: print the first event.",
+            "Turn the event time into a date. Which year is it?",
+            "The phones send seconds; an event time is in milliseconds.",
+        ),
+    )
+
+
+def _phone_job(factor: int) -> Scenario:
+    rows = [[key, metres, phone * factor, server] for key, metres, phone, server in PHONE_ROWS]
+    return Scenario.of(name="phones", bound="2 min", window="1 h", events=rows)
+
+
+def generator() -> Task:
+    """Task 5: build the bounded-out-of-orderness generator."""
+    return Task(
+        "Build the watermark generator.",
+        _judge_generator,
+        (
+            "Remember one number: the newest event time so far. An older event must not change it.",
+            "The watermark is that number − bound − 1.",
+            "Before the first event there is no newest time. Start so low that every event is newer, even before 1970.",
+        ),
+    )
+
+
+def _judge_generator(maker: Any) -> Verdict:
+    tries = (RUN_CLUB, HILLY_ROUTE.replace(bound="2 min"), _before_1970(), wmviz.scenario("leaderboard"))
+    for scenario in tries:
+        ours = wmviz.simulate(scenario)
+        try:
+            theirs = run_with(maker, scenario)
+        except AnswerError as error:
+            return not_yet(str(error))
+        for event in scenario.events:
+            got, due = theirs.seen_watermarks[event.id], ours.seen_watermarks[event.id]
+            if got != due:
+                return wrong(_generator_slip(scenario, event.id, got, due))
+        if theirs.outcomes() != ours.outcomes():
+            return wrong(
+                f"The watermarks are right, but {scenario.name} gives other results. Does your class keep state "
+                "outside of itself?"
+            )
+    return right(
+        f"The window operator ran {len(tries)} streams on your watermarks, and every firing is the engine's own."
+    )
+
+
+def _generator_slip(scenario: Scenario, event_id: str, got_ms: int, due_ms: int) -> str:
+    index = next(i for i, event in enumerate(scenario.events) if event.id == event_id)
+    seen = [event.event_time_ms for event in scenario.events[:index]]
+    where = (
+        f"On {scenario.name}, {event_id} meets the watermark {time_text(got_ms)}; in Flink it is {time_text(due_ms)}. "
+    )
+    bound_ms = scenario.bound_ms
+    if got_ms == due_ms + 1:
+        return where + "You left out the −1 ms."
+    if seen and got_ms in (max(seen), max(seen) - 1):
+        return where + "You forgot the bound."
+    if seen and got_ms > max(seen):
+        return where + "Your watermark runs ahead of the newest event. Subtract the bound, do not add it."
+    if not seen or max(seen) < 0:
+        return where + "Your first newest time is too high: event times before 1970 are negative."
+    if bound_ms and got_ms < due_ms:
+        return where + "Your watermark stays behind: does the newest event time really move with every newer event?"
+    return where + "Follow the newest event time so far, not the last one and not the first."
+
+
+def _before_1970() -> Scenario:
+    rows = [["k", 1, -9_000, 1_000], ["k", 1, -7_000, 2_000], ["k", 1, -8_000, 3_000], ["k", 1, -1_000, 4_000]]
+    return Scenario.of(name="before-1970", bound="1 s", window="2 s", events=rows)
+
+
+# Shared ------------------------------------------------------------------------------------------------------------
+
+
+def _time_verdict(answer: object, answer_ms: int, whys: Mapping[int, str], because: str) -> Verdict:
+    got_ms = read_time(answer)
+    if got_ms == answer_ms:
+        return right(because)
+    return wrong(whys.get(got_ms, f"{time_text(got_ms)} is {_off_by(got_ms - answer_ms)}"))
+
+
+def _off_by(difference_ms: int) -> str:
+    """Say in which direction an unknown wrong answer is off, but not by how much."""
+    near = "by a few milliseconds" if abs(difference_ms) < 1000 else "by more than a second"
+    return (
+        f"too {'late' if difference_ms > 0 else 'early'}, {near}. Write the sum down step by step, or ask for a hint."
+    )
+
+
+def _event_id(answer: object) -> str:
+    """Read an event: its id, its runner and time, or its event time alone."""
+    text = str(answer).strip().replace(" ", "@", 1) if isinstance(answer, str) else ""
+    if "@" in text:
+        key, _, time = text.partition("@")
+        at_ms = read_time(time)
+        matching = [event.id for event in RUN_CLUB.events if (event.key, event.event_time_ms) == (key, at_ms)]
+    else:
+        at_ms = read_time(answer)
+        matching = [event.id for event in RUN_CLUB.events if event.event_time_ms == at_ms]
+    if not matching:
+        raise AnswerError(f'There is no event {answer!r} in the table. Write it as in the first column: "ana@9:03".')
+    return matching[0]
+
+
+def _is_cleaned(trace: Trace, key: str) -> bool:
+    """Whether the state of this runner's 8 am window is deleted by the end of the run."""
+    gone = (record.subject for record in trace if record.kind is Kind.CLEANED)
+    return any(isinstance(of, WindowOf) and (of.key, of.window.end_ms) == (key, 9 * HOUR_MS) for of in gone)
+
+
+def _at(event: Event) -> str:
+    return time_text(event.event_time_ms)
+
+
+ITEMS: Mapping[str, Callable[[], Question | Task]] = {
+    "first-firing": first_firing,
+    "fate": fate,
+    "behind": behind,
+    "state-gone": state_gone,
+    "other-bound": other_bound,
+    "watermark": watermark,
+    "firing": firing,
+    "settings": settings,
+    "silent-job": silent_job,
+    "generator": generator,
+}
