@@ -113,6 +113,7 @@ class Scenario:
     sink: str = "upsert"
     start_ms: int | None = None
     end_of_input_ms: int | None = None
+    unit: str = ""
     zone: str | None = None
 
     def __post_init__(self) -> None:
@@ -600,6 +601,7 @@ FIELDS = (
         None,
         "When the input ends with a last watermark MAX; null: it runs on.",
     ),
+    Field("unit", "unit", TEXT, "", "The unit of the values, for sentences: m, cents."),
     Field("zone", "zone", _optional(ZONE), None, "The zone that times are shown in."),
     Field("events", "events", EVENTS, (), "The stream, or a seeded generator of it."),
 )

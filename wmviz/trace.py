@@ -1,8 +1,8 @@
 """What came out: an append-only log in columns, and views of it made on demand.
 
-A *row* is one change of one subject: its kind, the subject, the new value, the row that caused it, the step. A *step* is one
-element handled by one task, or one tick; its rows share a place and a processing time. What the subject column counts
-depends on the kind (`SUBJECT_OF`): events and windows by their index, watermarks by their place.
+A *row* is one change of one subject: its kind, the subject, the new value, the row that caused it, the step. A *step* is
+one element handled by one task, or one tick; its rows share a place and a processing time. What the subject column
+counts depends on the kind (`SUBJECT_OF`): events and windows by their index, watermarks by their place.
 
 Both engines write this log. A trace from Flink holds only what Flink reported (`Trace.observed`).
 """
@@ -262,6 +262,8 @@ class Trace:
         The kinds of rows that this run reports; others are "not observed".
     recorded
         Whether this is a stored run of Flink, not one that ran here.
+    reported_drops, reported_seen
+        What Flink says of dropped events (a number) and of the watermark that each event met; see `observed_trace`.
     """
 
     scenario: Scenario
@@ -278,7 +280,8 @@ class Trace:
     places: list[str] = field(default_factory=list)
     windows: list[WindowOf] = field(default_factory=list, repr=False)
     contents: dict[int, Content] = field(default_factory=dict, repr=False)
-    uncounted_drops: int | None = None
+    reported_drops: int | None = None
+    reported_seen: Mapping[str, int] | None = field(default=None, repr=False)
 
     # ------------------------------------------------------------------ rows
 
@@ -436,7 +439,8 @@ class Trace:
     @cached_property
     def _lives(self) -> list[tuple[int, int, int]]:
         """(first step, end step, window index) of every stretch in which a window has state, by first step."""
-        lives, born = [], {}
+        lives: list[tuple[int, int, int]] = []
+        born: dict[int, int] = {}
         for row, kind in enumerate(self.kind):
             if kind == Kind.ADDED:
                 born.setdefault(self.subject[row], self.step[row])
@@ -531,8 +535,10 @@ class Trace:
         return (row for row, other in enumerate(self.kind) if other == kind)
 
     @cached_property
-    def seen_watermarks(self) -> dict[str, int]:
+    def seen_watermarks(self) -> Mapping[str, int]:
         """Event id → the window operator's watermark when the event reached it."""
+        if self.reported_seen is not None:
+            return self.reported_seen
         handled = (Kind.ADDED, Kind.LATE, Kind.DROPPED, Kind.NO_WINDOW, Kind.MISSED)
         place = self.places.index("window") if "window" in self.places else -1
         seen: dict[str, int] = {}
@@ -556,7 +562,7 @@ class Trace:
     @property
     def dropped_count(self) -> int | None:
         """Number of dropped events (numLateRecordsDropped); None if it was not observed."""
-        return sum(1 for _ in self._rows(Kind.DROPPED)) if Kind.DROPPED in self.observed else self.uncounted_drops
+        return sum(1 for _ in self._rows(Kind.DROPPED)) if Kind.DROPPED in self.observed else self.reported_drops
 
     @cached_property
     def totals(self) -> dict[tuple[str, int | None, int | None], Any]:
@@ -578,41 +584,46 @@ class Trace:
     @property
     def firings(self) -> pd.DataFrame:
         """Every firing: key, start_ms, end_ms, nth, value, events, watermark_ms, at_ms."""
-        return _tables().firings(self)
+        from wmviz.tables import firings
+
+        return firings(self)
 
     @property
     def late(self) -> pd.DataFrame:
         """Every event in the late side output: event, key, event_time_ms, watermark_ms, at_ms."""
-        return _tables().fates(self, Kind.LATE)
+        from wmviz.tables import fates
+
+        return fates(self, Kind.LATE)
 
     @property
     def dropped(self) -> pd.DataFrame:
         """Every dropped event: event, key, event_time_ms, watermark_ms, at_ms."""
-        return _tables().fates(self, Kind.DROPPED)
+        from wmviz.tables import fates
+
+        return fates(self, Kind.DROPPED)
 
     @property
     def watermarks(self) -> pd.DataFrame:
         """Every event and the watermark it met at the window operator: event, watermark_ms."""
-        return _tables().watermarks(self)
+        from wmviz.tables import watermarks
+
+        return watermarks(self)
 
     def table(self) -> pd.DataFrame:
         """Every row of the log, with its sentence."""
-        return _tables().rows(self)
+        from wmviz.tables import rows
+
+        return rows(self)
 
     def explain(self, event_id: str) -> Any:
         """Tell the life of one event, in sentences."""
-        from wmviz import explain
+        from wmviz.explain import life
 
-        return explain.life(self, event_id)
+        return life(self, event_id)
 
     def sentence(self, row: int) -> str:
         """Say in a sentence what a row means and why it happened."""
-        from wmviz import explain
+        from wmviz.explain import sentence
 
-        return explain.sentence(self, row)
+        return sentence(self, row)
 
-
-def _tables() -> Any:
-    from wmviz import tables
-
-    return tables
