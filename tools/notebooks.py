@@ -88,8 +88,8 @@ def _is_named(cell_id: str) -> bool:
 
 
 def _name(cell: NotebookNode) -> str:
-    """Name a new cell after its first words; a cell that has a name keeps it when its text changes."""
-    words = re.findall(r"[a-z0-9]+", cell.source.lower().replace("'", ""))[:5]
+    """Name a new cell after its first words in the sheet, where no answer may show; later it keeps the name."""
+    words = re.findall(r"[a-z0-9]+", without_answers(cell.source).lower().replace("'", ""))[:5]
     return "-".join([{"markdown": "text"}.get(cell.cell_type, cell.cell_type), *words])[:60].rstrip("-")
 
 

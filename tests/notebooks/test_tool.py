@@ -85,6 +85,11 @@ def test_ids_come_from_the_text_once_and_then_stay(tool):
     assert tool.normalise(notebook).cells[0].id == "code-import-wmviz"
 
 
+def test_the_id_of_a_solution_cell_tells_no_answer(tool):
+    source = "# SOLUTION BEGIN\nevent = 'cem'\n# IN THE SHEET\n# event = ...\n# SOLUTION END\ncheck(event)"
+    assert tool.normalise(new_notebook(cells=[new_code_cell(source)])).cells[0].id == "code-event-check-event"
+
+
 def test_what_differs_between_machines_is_dropped(tool):
     outputs = [
         new_output("stream", name="stdout", text="a"),

@@ -255,7 +255,7 @@ def firing() -> Task:
     found = next(f for f in wmviz.simulate(RUN_CLUB).all_firings if f.key == "ana" and f.window.end_ms == 9 * HOUR_MS)
     cause = next(event for event in RUN_CLUB.events if event.arrival_time_ms == found.at_ms)
     whys = {
-        "ana@9:03": "You forgot the bound: it is past the end of the window, but the watermark stays 5 min 1 ms behind.",
+        "ana@9:03": "You forgot the bound: it is past the window's end, but the watermark stays 5 min 1 ms behind.",
         "cem@9:04:59.999": "The watermark is then 8:59:59.998: one millisecond short of the window's last one.",
         "ana@8:55": "It goes into its window, that is all. It is old and moves no watermark, so nothing fires.",
         "ben@8:57": "That is late, and makes ben's window fire again. ana's window fired before it came.",
