@@ -309,6 +309,7 @@ def test(arguments):
         ("ruff check", [*python, "ruff", "check", "."]),
         ("ruff format", [*python, "ruff", "format", "--check", "."]),
         ("mypy", [*python, "mypy"]),
+        ("form of the notebooks", [program(VENV, "python"), "tools/notebooks.py", "check"]),
         ("the tests", [*pytest, "tests"]),
         ("the notebooks", [*pytest, "--nbval", "--nbval-cell-timeout=150", *folders]),
     ]
