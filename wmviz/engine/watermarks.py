@@ -18,8 +18,8 @@ class WatermarkOutput(Protocol):
 class WatermarkGenerator(Protocol):
     """Flink's WatermarkGenerator: sees every event, and is asked for a watermark on each periodic tick."""
 
-    def on_event(self, timestamp_ms: int) -> None:
-        """Take note of an event."""
+    def on_event(self, timestamp_ms: int) -> int | None:
+        """Take note of an event; a punctuated generator may give a watermark at once."""
 
     def on_periodic_emit(self) -> int:
         """Give the watermark, in ms; the generator itself repeats values, and MIN means none yet."""
@@ -113,6 +113,51 @@ class WatermarkEmitter:
     def end_of_input(self) -> None:
         """Send MAX: nothing can come any more."""
         self.emit(MAX_MS)
+
+
+class RecordOutput(WatermarkOutput, Protocol):
+    """Where records go beside the watermarks."""
+
+    def record(self, timestamp_ms: int) -> None:
+        """Take a record on its way downstream."""
+
+
+class TimestampsAndWatermarksOperator:
+    """A strategy behind the source: makes its own watermarks and swallows those from upstream, except MAX.
+
+    Parameters
+    ----------
+    generator, out
+        The generator of the strategy, and what comes next.
+
+    Notes
+    -----
+    Flink 2.3.0: TimestampsAndWatermarksOperator (assignTimestampsAndWatermarks).
+    """
+
+    def __init__(self, generator: WatermarkGenerator, out: RecordOutput) -> None:
+        self._generator, self._out = generator, out
+        self._emitter = WatermarkEmitter(out)
+
+    def process(self, timestamp_ms: int) -> None:
+        """Send a record on; what it makes the generator emit follows it, never precedes it."""
+        self._out.record(timestamp_ms)
+        watermark_ms = self._generator.on_event(timestamp_ms)
+        if watermark_ms is not None:
+            self._emitter.emit(watermark_ms)
+
+    def tick(self) -> None:
+        """Ask the generator, as the timer of pipeline.auto-watermark-interval does."""
+        self._emitter.emit(self._generator.on_periodic_emit())
+
+    def watermark(self, watermark_ms: int) -> None:
+        """Take a watermark from upstream: only MAX counts, the end of the input."""
+        if watermark_ms == MAX_MS:
+            self._emitter.end_of_input()
+
+    def finish(self) -> None:
+        """Ask the generator one last time before the operator closes."""
+        self.tick()
 
 
 def generator_of(strategy: str, bound_ms: int = 0) -> WatermarkGenerator:

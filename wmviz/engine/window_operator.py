@@ -103,7 +103,8 @@ class WindowOperator:
 
     Notes
     -----
-    Flink 2.3.0: WindowOperator.processElement, onEventTime, onProcessingTime; InternalTimerServiceImpl.advanceWatermark.
+    Flink 2.3.0: WindowOperator.processElement, onEventTime, onProcessingTime; InternalTimerServiceImpl's
+    advanceWatermark.
     """
 
     def __init__(
@@ -181,10 +182,10 @@ class WindowOperator:
         if self._event_time and timer_ms is not None and timer_ms <= self.watermark_ms:
             timer_ms = None  # opened behind the watermark: every element fires at once
         panes = self._windows[window] = _Panes(window, timer_ms, cleanup_ms)
-        times = {timer_ms, cleanup_ms if cleanup_ms < MAX_MS else None} - {None}
-        for time_ms in times:
-            self._serial += 1
-            heapq.heappush(self._timers, (time_ms, self._serial, panes))  # type: ignore[arg-type]
+        for time_ms in {timer_ms, cleanup_ms if cleanup_ms < MAX_MS else None}:
+            if time_ms is not None:
+                self._serial += 1
+                heapq.heappush(self._timers, (time_ms, self._serial, panes))
         return panes
 
     def _add(self, panes: _Panes, key: str, value: int, event: int) -> None:

@@ -41,7 +41,7 @@ class TumblingWindows:
     Parameters
     ----------
     size_ms, offset_ms
-        Length, and shift of the grid against the epoch; \\|offset\\| must be below the size.
+        Length, and shift of the grid against the epoch, which is smaller than the size either way.
 
     Raises
     ------
@@ -77,7 +77,7 @@ class SlidingWindows:
     Parameters
     ----------
     size_ms, slide_ms, offset_ms
-        Length, distance of two starts, and shift of the grid; \\|offset\\| must be below the slide.
+        Length, distance of two starts, and shift of the grid, which is smaller than the slide either way.
 
     Raises
     ------
@@ -111,6 +111,34 @@ class SlidingWindows:
             return []
         starts = range(start_ms, behind_ms, -slide_ms)
         return [TimeWindow(start_ms, wrap(start_ms + size_ms)) for start_ms in starts]
+
+
+class SessionWindows:
+    """A window of its own for each event, from its timestamp to `gap_ms` later; sessions arise by merging these.
+
+    Parameters
+    ----------
+    gap_ms
+        Silence that ends a session.
+
+    Raises
+    ------
+    ValueError
+        If the gap is not above 0.
+
+    Notes
+    -----
+    Flink 2.3.0: EventTimeSessionWindows. It does not refuse a record without timestamp.
+    """
+
+    def __init__(self, gap_ms: int) -> None:
+        if gap_ms <= 0:
+            raise ValueError(f"gap is {gap_ms} ms; it must be above 0")
+        self._gap_ms = gap_ms
+
+    def assign(self, timestamp_ms: int) -> list[AnyWindow]:
+        """Give the event's own window, before any merging."""
+        return [TimeWindow(timestamp_ms, wrap(timestamp_ms + self._gap_ms))]
 
 
 class GlobalWindows:

@@ -1,0 +1,293 @@
+"""One driver for each mechanism: feeds the steps of a case to a piece of the engine and notes all that comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from wmviz.engine.aggregates import AGGREGATES
+from wmviz.engine.triggers import trigger_of
+from wmviz.engine.watermarks import (
+    NoWatermarksGenerator,
+    TimestampsAndWatermarksOperator,
+    WatermarkEmitter,
+    WatermarkGenerator,
+    generator_of,
+)
+from wmviz.engine.window_operator import Pane, WindowOperator
+from wmviz.engine.windows import SessionWindows, WindowAssigner, assigner_of
+from wmviz.scenario import Window
+from wmviz.times import MIN_MS
+from wmviz.trace import AnyWindow
+
+Params = Mapping[str, Any]
+Steps = Sequence[Mapping[str, Any]]
+Output = dict[str, Any]
+Driver = Callable[[Params, Steps], list[Output]]
+
+REFUSALS = (ValueError, RuntimeError, ArithmeticError)
+"""What the engine raises where Flink's job would fail. Anything else is a fault of ours."""
+
+
+class NotBuiltError(Exception):
+    """The engine has no such piece yet; the message says which."""
+
+
+class Outbox:
+    """Collects what comes out, each with the step that caused it."""
+
+    def __init__(self) -> None:
+        self.outputs: list[Output] = []
+        self.step = 0
+
+    def put(self, **output: Any) -> None:
+        """Note one output."""
+        self.outputs.append({"step": self.step, **output})
+
+    def error(self, error: Exception) -> None:
+        """Note a refusal."""
+        self.put(error=type(error).__name__)
+
+    def watermark(self, watermark_ms: int) -> None:
+        """Note a watermark."""
+        self.put(watermark=watermark_ms)
+
+
+def unknown(step: Mapping[str, Any]) -> NotBuiltError:
+    """Say that a driver does not know a step; that is never a refusal by the engine."""
+    return NotBuiltError(f"op {step.get('op')!r} is not known in this mechanism")
+
+
+# ------------------------------------------------------------------------------------------ watermark generators
+
+
+class PunctuatedOnMarker:
+    """A user's punctuated generator: an event with a marker is at once a watermark of its timestamp."""
+
+    def __init__(self) -> None:
+        self.marker = False
+
+    def on_event(self, timestamp_ms: int) -> int | None:
+        """Give the timestamp of a marked event."""
+        return timestamp_ms if self.marker else None
+
+    def on_periodic_emit(self) -> int:
+        """Give MIN: nothing is emitted periodically."""
+        return MIN_MS
+
+
+class RawGenerator:
+    """Takes every call that a generator makes, with no filter behind it."""
+
+    def __init__(self, generator: WatermarkGenerator, outbox: Outbox, *, periodic: bool) -> None:
+        self._generator, self._out, self._periodic = generator, outbox, periodic
+
+    def process(self, timestamp_ms: int) -> None:
+        """Show the generator an event."""
+        watermark_ms = self._generator.on_event(timestamp_ms)
+        if watermark_ms is not None:
+            self._out.watermark(watermark_ms)
+
+    def tick(self) -> None:
+        """Ask a periodic generator."""
+        if self._periodic:
+            self._out.watermark(self._generator.on_periodic_emit())
+
+    def watermark(self, watermark_ms: int) -> None:
+        """Ignore it: a generator never sees watermarks from upstream."""
+
+    finish = tick
+
+
+class _RecordOutbox:
+    """Where the operator sends records and watermarks; records are noted if the case asks for them."""
+
+    def __init__(self, outbox: Outbox, *, log_records: bool) -> None:
+        self._log_records, self._outbox = log_records, outbox
+        self.watermark = outbox.watermark
+
+    def record(self, timestamp_ms: int) -> None:
+        if self._log_records:
+            self._outbox.put(record=timestamp_ms)
+
+
+def watermark_generator(params: Params, steps: Steps) -> list[Output]:
+    """Run a generator alone (raw) or inside the operator that filters what it emits."""
+    outbox = Outbox()
+    name = params["generator"]
+    try:
+        generator: Any = (
+            PunctuatedOnMarker() if name == "punctuated_on_marker" else generator_of(name, params.get("bound_ms", 0))
+        )
+    except REFUSALS as error:
+        outbox.error(error)
+        return outbox.outputs
+    periodic = not isinstance(generator, (PunctuatedOnMarker, NoWatermarksGenerator))
+    target: Any
+    if params.get("level", "operator") == "raw":
+        target = RawGenerator(generator, outbox, periodic=periodic)
+    else:
+        target = TimestampsAndWatermarksOperator(
+            generator, _RecordOutbox(outbox, log_records=bool(params.get("log_records")))
+        )
+    for outbox.step, step in enumerate(steps):
+        match step["op"]:
+            case "event":
+                if isinstance(generator, PunctuatedOnMarker):
+                    generator.marker = bool(step.get("marker"))
+                target.process(_timestamp_ms(step))
+            case "tick":
+                target.tick()
+            case "upstream_watermark":
+                target.watermark(step["ts"])
+            case "finish":
+                target.finish()
+            case _:
+                raise unknown(step)
+    return outbox.outputs
+
+
+def _timestamp_ms(step: Mapping[str, Any]) -> int:
+    """Give the timestamp of an event; a record that has none carries MIN."""
+    timestamp_ms = step.get("ts")
+    return MIN_MS if timestamp_ms is None else int(timestamp_ms)
+
+
+# ------------------------------------------------------------------------------------------------------- windows
+
+
+def _window(params: Params) -> Window:
+    return Window(
+        type=params["assigner"],
+        size_ms=params.get("size_ms", 0),
+        slide_ms=params.get("slide_ms", 0),
+        offset_ms=params.get("offset_ms", 0),
+        trigger=params.get("trigger") or "default",
+    )
+
+
+def _assigner(params: Params) -> WindowAssigner:
+    if params["assigner"] == "session":
+        return SessionWindows(params["gap_ms"])
+    return assigner_of(_window(params))
+
+
+def _shown(window: AnyWindow) -> Any:
+    return "global" if window.start_ms is None else [window.start_ms, window.end_ms]
+
+
+def window_assigner(params: Params, steps: Steps) -> list[Output]:
+    """Ask an assigner for the windows of each timestamp."""
+    outbox = Outbox()
+    try:
+        assigner = _assigner(params)
+    except REFUSALS as error:
+        outbox.error(error)
+        return outbox.outputs
+    for outbox.step, step in enumerate(steps):
+        try:
+            outbox.put(windows=[_shown(window) for window in assigner.assign(_timestamp_ms(step))])
+        except REFUSALS as error:  # noqa: PERF203 - an assigner has no state: the next timestamp is asked all the same
+            outbox.error(error)
+    return outbox.outputs
+
+
+class _WindowOutbox(Outbox):
+    """Notes firings, late and dropped events, and watermarks if the case asks for them."""
+
+    def __init__(self, params: Params, values: list[Any]) -> None:
+        super().__init__()
+        self._log_watermarks = bool(params.get("log_watermarks"))
+        self._values = values
+        self.operator: WindowOperator
+
+    def watermark(self, watermark_ms: int) -> None:
+        if self._log_watermarks:
+            super().watermark(watermark_ms)
+
+    def fired(self, pane: Pane, value: int) -> None:
+        elements = sorted(self._values[event] for event in pane.events)
+        fire = {"key": pane.key, "window": _shown(pane.window), "elements": elements}
+        self.put(fire={**fire, "at_watermark": self.operator.watermark_ms})
+
+    def late(self, event: int) -> None:
+        self.put(late_side=self._values[event])
+
+    def dropped(self, event: int) -> None:
+        self.put(dropped=self._values[event])
+
+    def added(self, pane: Pane, event: int) -> None: ...
+    def purged(self, pane: Pane) -> None: ...
+    def cleaned(self, pane: Pane) -> None: ...
+    def missed(self, event: int, key: str, windows: Sequence[AnyWindow]) -> None: ...
+    def no_window(self, event: int) -> None: ...
+
+
+class _ToOperator:
+    """The channel between the strategy and the window operator."""
+
+    def __init__(self, operator: WindowOperator) -> None:
+        self.watermark = operator.advance
+
+
+def window(params: Params, steps: Steps) -> list[Output]:
+    """Run the window operator behind the filter that every stream of watermarks has passed."""
+    values: list[Any] = []
+    outbox = _WindowOutbox(params, values)
+    try:
+        trigger, purging = trigger_of(_window(params))
+        outbox.operator = operator = WindowOperator(
+            _assigner(params),
+            trigger,
+            AGGREGATES["count"],
+            outbox,
+            purging=purging,
+            lateness_ms=params.get("lateness_ms", 0),
+            side_output=bool(params.get("side_output")),
+        )
+        emitter = WatermarkEmitter(_ToOperator(operator))
+        for outbox.step, step in enumerate(steps):
+            match step["op"]:
+                case "event":
+                    values.append(step.get("v"))
+                    operator.process(step.get("key", "k"), _timestamp_ms(step), 1, len(values) - 1)
+                case "watermark":
+                    emitter.emit(step["ts"])
+                case "finish":
+                    pass  # the input ends without MAX: nothing moves
+                case _:
+                    raise unknown(step)
+    except REFUSALS as error:
+        outbox.error(error)  # the job has failed; nothing follows
+    return outbox.outputs
+
+
+# ----------------------------------------------------------------------------------------------------- the table
+
+
+def _not_built(what: str) -> Driver:
+    def driver(params: Params, steps: Steps) -> list[Output]:
+        raise NotBuiltError(f"{what} not built yet")
+
+    return driver
+
+
+DRIVERS: dict[str, Driver] = {
+    "watermark_generator": watermark_generator,
+    "window_assigner": window_assigner,
+    "window": window,
+    "session": _not_built("session windows that merge are"),
+    "idleness": _not_built("the idleness timer is"),
+    "multiplexer": _not_built("the multiplexer of splits is"),
+    "valve": _not_built("the valve of an operator with several channels is"),
+    "two_input": _not_built("operators with two inputs are"),
+    "barrier_aligned": _not_built("aligned barriers are"),
+    "barrier_unaligned": _not_built("unaligned barriers are"),
+    "checkpoint_scheduling": _not_built("the checkpoint coordinator is"),
+    "recovery": _not_built("recovery from a checkpoint is"),
+    "sql_watermark_assigner": _not_built("the watermark assigner of SQL is"),
+    "watermark_alignment": _not_built("watermark alignment is"),
+}
+"""Every mechanism that a case may name."""
+BUILT = frozenset({"watermark_generator", "window_assigner", "window"})
+"""Those that the engine has; cases of the others are expected to fail."""

@@ -1,0 +1,81 @@
+"""Every conformance case as a test; what the engine has not learnt yet must fail, and says when it starts to pass."""
+
+import json
+
+import pytest
+
+from tests.semantics.cases import files, load, same
+from tests.semantics.mechanisms import BUILT, DRIVERS
+from tests.semantics.run import main, verdict
+
+CASES = [case for path in files() for case in load(path)]
+
+
+def expected_to_fail(case):
+    if case["mechanism"] in BUILT:
+        return ()
+    return pytest.mark.xfail(reason=f"{case['mechanism']} is not built yet", strict=True)
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=c["id"], marks=expected_to_fail(c)) for c in CASES])
+def test_case(case):
+    assert verdict(case) is None
+
+
+def test_every_case_has_its_own_id():
+    ids = [case["id"] for case in CASES]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_mechanism_of_the_cases_is_known_to_the_runner():
+    assert {case["mechanism"] for case in CASES} <= set(DRIVERS)
+
+
+def test_every_case_of_ours_says_how_it_was_settled():
+    for path in files():
+        if path.parent.name == "ours":
+            assert all(case.get("verified") and case.get("source_class") for case in load(path)), path
+
+
+class TestRunner:
+    def test_it_ends_with_the_sum_and_says_by_its_exit_code_that_all_passed(self, capsys):
+        paths = [path for path in files() if path.stem in BUILT]
+        assert main([str(path) for path in paths]) == 0
+        assert capsys.readouterr().out == f"{sum(len(load(path)) for path in paths)} passed, 0 failed\n"
+
+    def test_a_failing_case_is_one_line_with_what_was_expected_and_what_came(self, tmp_path, capsys):
+        case = {
+            "id": "wrong-01",
+            "mechanism": "window_assigner",
+            "params": {"assigner": "tumbling", "size_ms": 10},
+            "input": [{"ts": 3}],
+            "expected": [{"step": 0, "windows": [[0, 11]]}],
+        }
+        path = tmp_path / "wrong.json"
+        path.write_text(json.dumps([case, {**case, "id": "wrong-02", "mechanism": "guessing"}]))
+        assert main([str(path)]) == 1
+        first, second, last = capsys.readouterr().out.splitlines()
+        assert first == (
+            'wrong-01: expected [{"step": 0, "windows": [[0, 11]]}], came [{"step": 0, "windows": [[0, 10]]}]'
+        )
+        assert second.startswith("wrong-02: there is no mechanism 'guessing'")
+        assert last == "0 passed, 2 failed"
+
+    def test_a_refusal_may_have_any_name_but_must_come_at_its_step(self):
+        assert same([{"step": 0, "error": "IllegalArgumentException"}], [{"step": 0, "error": "ValueError"}])
+        assert not same([{"step": 0, "error": "IllegalArgumentException"}], [{"step": 1, "error": "ValueError"}])
+        assert not same([{"step": 0, "error": "IllegalArgumentException"}], [])
+
+    def test_only_keys_that_fire_at_one_time_may_change_places(self):
+        def fire(key, end_ms, step=0):
+            return {"step": step, "fire": {"key": key, "window": [0, end_ms], "elements": [], "at_watermark": 9}}
+
+        assert same([fire("a", 10), fire("b", 10)], [fire("b", 10), fire("a", 10)])
+        assert not same([fire("a", 10), fire("a", 20)], [fire("a", 20), fire("a", 10)])
+        assert not same([fire("a", 10), fire("b", 10, 1)], [fire("b", 10, 1), fire("a", 10)])
+
+    def test_a_file_that_is_no_list_of_cases_is_named(self, tmp_path, capsys):
+        path = tmp_path / "none.json"
+        path.write_text("{}")
+        assert main([str(path)]) == 2
+        assert str(path) in capsys.readouterr().err
