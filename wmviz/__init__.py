@@ -1,7 +1,7 @@
 """wmviz: learn how Apache Flink handles time.
 
-A `Scenario` goes in, a `Trace` comes out; everything a person sees is a view of a Trace. Importing this package is light:
-no JVM starts, and pandas, altair, ipywidgets and PyFlink are loaded when they are first needed.
+A `Scenario` goes in, a `Trace` comes out; everything a person sees is a view of a Trace. Importing this package is
+light: no JVM starts, and pandas, altair, ipywidgets and PyFlink are loaded when they are first needed.
 """
 
 from __future__ import annotations

@@ -148,7 +148,13 @@ def _said(value: Any) -> str:
     if isinstance(value, tuple) and len(value) == 3:
         result, events, watermark_ms = value
         return f"{result} from {len(events)} events at watermark {time_text(watermark_ms)}"
-    return "has it" if value is True else time_text(value) if isinstance(value, int) and abs(value) > 10**15 else str(value)
+    return (
+        "has it"
+        if value is True
+        else time_text(value)
+        if isinstance(value, int) and abs(value) > 10**15
+        else str(value)
+    )
 
 
 def _firing_row(key: Any, ours: Any, theirs: Any, zone: str | None) -> str:

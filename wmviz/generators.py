@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import random
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from wmviz.times import duration_ms, time_ms
@@ -107,7 +107,7 @@ def steady(
     return rows
 
 
-GENERATORS = {"runs": runs, "steady": steady}
+GENERATORS: dict[str, Callable[..., list[Row]]] = {"runs": runs, "steady": steady}
 
 
 def _quantiles(lag: Any) -> list[tuple[float, int]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from typing import NamedTuple
 
 from wmviz.scenario import Scenario
@@ -10,7 +12,7 @@ from wmviz.times import MIN_MS
 from wmviz.trace import GLOBAL_WINDOW, AnyWindow, Content, Kind, TimeWindow, Trace, WindowOf
 
 OBSERVED = frozenset({Kind.ARRIVED, Kind.WATERMARK, Kind.FIRED, Kind.LATE, Kind.WRITTEN})
-_PLACES = ["source", "window", "sink"]
+_PLACES = ["source", "window"]
 _WINDOW = 1
 
 
@@ -69,9 +71,10 @@ def observed_trace(
     trace.reported_seen = dict(seen)
     writer = _Writer(trace)
     late_ids = set(late)
+    clocks = list(accumulate((seen.get(event.id, MIN_MS) for event in scenario.events), max))
     by_event: dict[int, list[ObservedFiring]] = {}
     for firing in firings:
-        by_event.setdefault(_caused_by(trace, seen, firing), []).append(firing)
+        by_event.setdefault(_caused_by(trace, clocks, firing), []).append(firing)
     for firing in by_event.get(-1, ()):
         writer.fire(firing)
     for index, event in enumerate(scenario.events):
@@ -87,13 +90,12 @@ def observed_trace(
     return trace
 
 
-def _caused_by(trace: Trace, seen: Mapping[str, int], firing: ObservedFiring) -> int:
+def _caused_by(trace: Trace, clocks: list[int], firing: ObservedFiring) -> int:
+    """Give the index of the event behind which a firing belongs; `clocks` are the watermarks that the events met."""
     newest = max((trace.event_index(event) for event in firing.event_ids), default=-1)
-    events = trace.scenario.events
-    if newest >= 0 and seen.get(events[newest].id) == firing.watermark_ms:
+    if newest >= 0 and clocks[newest] == firing.watermark_ms:
         return newest
-    behind = (i for i in range(len(events) - 1, -1, -1) if seen.get(events[i].id, MIN_MS) < firing.watermark_ms)
-    return next(behind, newest)
+    return bisect_left(clocks, firing.watermark_ms) - 1
 
 
 class _Writer:

@@ -49,5 +49,3 @@ def _name(record: Record) -> str:
     if isinstance(subject, WindowOf):
         return f"{subject.key} {tuple(subject.window)}"
     return subject.id
-
-

@@ -203,7 +203,8 @@ def _iso_ms(text: str) -> int:
 
 def _part_ms(part: re.Match[str], value: str) -> int:
     digits = part[2] or ""
-    size, left = divmod(int(part[1] + digits) * _UNIT_MS[part[3]], 10 ** len(digits))
+    scale: int = 10 ** len(digits)
+    size, left = divmod(int(part[1] + digits) * _UNIT_MS[part[3]], scale)
     if left:
         raise TimeError(f"{value!r} is no whole number of milliseconds; write it in ms")
     return size

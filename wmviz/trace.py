@@ -1,7 +1,7 @@
 """What came out: an append-only log in columns, and views of it made on demand.
 
-A *row* is one change of one subject: its kind, the subject, the new value, the row that caused it, the step. A *step* is
-one element handled by one task, or one tick; its rows share a place and a processing time. What the subject column
+A *row* is one change of one subject: its kind, the subject, the new value, the row that caused it, the step. A *step*
+is one element handled by one task, or one tick; its rows share a place and a processing time. What the subject column
 counts depends on the kind (`SUBJECT_OF`): events and windows by their index, watermarks by their place.
 
 Both engines write this log. A trace from Flink holds only what Flink reported (`Trace.observed`).
@@ -12,7 +12,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -72,6 +72,15 @@ SUBJECT_OF = {
 
 FATES = {Kind.ADDED: "counted", Kind.LATE: "side output", Kind.DROPPED: "dropped", Kind.NO_WINDOW: "in no window"}
 """What becomes of an event that has arrived. Until one of these it is in flight."""
+
+_COUNTED_AS: dict[int, str] = {
+    Kind.ARRIVED: "arrived",
+    Kind.LATE: "side_output",
+    Kind.DROPPED: "dropped",
+    Kind.NO_WINDOW: "in_no_window",
+    Kind.MISSED: "missed",
+}
+_FATE_COUNTS = ("counted", "side_output", "dropped", "in_no_window")
 
 
 class TraceError(ValueError):
@@ -182,8 +191,6 @@ class Ledger:
         Numbers of events; the first is the sum of the others.
     accepted, missed
         Pairs of an event and one of its windows: taken in, or silently passed over because that window was gone.
-    seen
-        How often a reader of the sink sees each event counted now: times → number of events.
     """
 
     arrived: int
@@ -194,7 +201,12 @@ class Ledger:
     in_no_window: int
     accepted: int
     missed: int
-    seen: Mapping[int, int]
+    count_seen: Callable[[], Mapping[int, int]] = field(repr=False, compare=False)
+
+    @property
+    def seen(self) -> Mapping[int, int]:
+        """How often a reader of the sink sees each arrived event counted: times → number of events."""
+        return self.count_seen()
 
     @property
     def balances(self) -> bool:
@@ -411,28 +423,40 @@ class Trace:
     def ledger(self, step: int | None = None) -> Ledger:
         """Count where every event is after a step (the last one if none is given)."""
         self._needs_all("the ledger")
-        end = bisect_right(self.step, self.steps - 1 if step is None else step)
-        rows = Counter(self.kind[:end])
-        counted = len({self.subject[self.cause[row]] for row in range(end) if self.kind[row] == Kind.ADDED})
-        gone = rows[Kind.LATE] + rows[Kind.DROPPED] + rows[Kind.NO_WINDOW]
+        step = self.steps - 1 if step is None else step
+        end = bisect_right(self.step, step)
+        column = {name: values[end] for name, values in self._running_counts.items()}
         return Ledger(
-            arrived=rows[Kind.ARRIVED],
-            in_flight=rows[Kind.ARRIVED] - counted - gone,
-            counted=counted,
-            side_output=rows[Kind.LATE],
-            dropped=rows[Kind.DROPPED],
-            in_no_window=rows[Kind.NO_WINDOW],
-            accepted=rows[Kind.ADDED],
-            missed=rows[Kind.MISSED],
-            seen=self._seen(end, rows[Kind.ARRIVED]),
+            **column,
+            in_flight=column["arrived"] - sum(column[name] for name in _FATE_COUNTS),
+            count_seen=lambda: self._seen(end, column["arrived"]),
         )
+
+    @cached_property
+    def _running_counts(self) -> dict[str, array[int]]:
+        """How many events and pairs there are before each row, by the names of `Ledger`."""
+        counts = {name: array("i", [0]) for name in ("arrived", *_FATE_COUNTS, "accepted", "missed")}
+        now = dict.fromkeys(counts, 0)
+        seen: set[int] = set()
+        for row, kind in enumerate(self.kind):
+            if kind == Kind.ADDED:
+                now["accepted"] += 1
+                event = self.subject[self.cause[row]]
+                if event not in seen:
+                    seen.add(event)
+                    now["counted"] += 1
+            elif kind in _COUNTED_AS:
+                now[_COUNTED_AS[kind]] += 1
+            for name, column in counts.items():
+                column.append(now[name])
+        return counts
 
     def _seen(self, end: int, arrived: int) -> dict[int, int]:
         """How often the sink's reader sees each event: in the last firing of a row, or in every one for append."""
         firings = [row for row in range(end) if self.kind[row] == Kind.FIRED]
         if self.scenario.sink == "upsert":
             firings = list({self.subject[row]: row for row in firings}.values())
-        times = Counter(event for row in firings for event in self._content(row))
+        times = Counter(event for row in firings for event in self.firing_events(row))
         counts = Counter(times.values())
         return {0: arrived - len(times), **dict(sorted(counts.items()))} if arrived > len(times) else dict(counts)
 
@@ -495,9 +519,26 @@ class Trace:
 
     # -------------------------------------------------------------- outcomes
 
-    def _content(self, row: int) -> list[int]:
+    def firing_events(self, row: int) -> list[int]:
+        """Give the indices of the events in a firing, in order of arrival."""
         content = self.contents[row]
         return content.events[: content.size]
+
+    @cached_property
+    def nth_firing(self) -> dict[int, int]:
+        """Row FIRED → which firing of its key and window it is, from 1."""
+        counts: Counter[int] = Counter()
+        nth = {}
+        for row in self._rows(Kind.FIRED):
+            counts[self.subject[row]] += 1
+            nth[row] = counts[self.subject[row]]
+        return nth
+
+    def watermark_at(self, row: int) -> int:
+        """Give the window operator's watermark at a row, in ms; MIN before there is one."""
+        rows = self._clock_rows
+        found = bisect_right(rows, row)
+        return self.value[rows[found - 1]] if found else MIN_MS
 
     def _ids(self, events: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.scenario.events[event].id for event in sorted(events))
@@ -505,31 +546,19 @@ class Trace:
     @cached_property
     def all_firings(self) -> tuple[Firing, ...]:
         """Every firing, in order."""
-        nth: Counter[int] = Counter()
         found = []
-        clock = self._clock_of_windows
         for row in self._rows(Kind.FIRED):
             index = self.subject[row]
-            nth[index] += 1
             key, window = self.windows[index]
             at_ms = self.step_at_ms[self.step[row]]
-            ids = self._ids(self._content(row))
-            found.append(Firing(key, window, nth[index], self.value[row], ids, clock(row), at_ms))
+            ids = self._ids(self.firing_events(row))
+            found.append(Firing(key, window, self.nth_firing[row], self.value[row], ids, self.watermark_at(row), at_ms))
         return tuple(found)
 
-    @property
-    def _clock_of_windows(self) -> Any:
-        """A function from a row to the window operator's watermark at that row."""
-        if "window" not in self.places:
-            return lambda _row: MIN_MS
-        place = self.places.index("window")
-        rows = [row for row in self._rows(Kind.WATERMARK) if self.subject[row] == place]
-
-        def clock(row: int) -> int:
-            found = bisect_right(rows, row)
-            return self.value[rows[found - 1]] if found else MIN_MS
-
-        return clock
+    @cached_property
+    def _clock_rows(self) -> list[int]:
+        place = self.places.index("window") if "window" in self.places else -1
+        return [row for row in self._rows(Kind.WATERMARK) if self.subject[row] == place]
 
     def _rows(self, kind: Kind) -> Iterator[int]:
         return (row for row, other in enumerate(self.kind) if other == kind)
@@ -626,4 +655,3 @@ class Trace:
         from wmviz.explain import sentence
 
         return sentence(self, row)
-

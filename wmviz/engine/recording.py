@@ -11,8 +11,8 @@ from wmviz.scenario import Event, Scenario
 from wmviz.times import MIN_MS
 from wmviz.trace import AnyWindow, Content, Kind, Trace, WindowOf
 
-SOURCE, WINDOW, SINK = range(3)
-PLACES = ["source", "window", "sink"]
+SOURCE, WINDOW = range(2)
+PLACES = ["source", "window"]  # the sink is chained to the window operator: one task
 RESULTS = frozenset({Kind.FIRED, Kind.LATE, Kind.DROPPED, Kind.WATERMARK})
 # Plain ints: looking an enum member up for every row would cost more than the row.
 ARRIVED, WATERMARK, ADDED, FIRED, WRITTEN, ENDED = (

@@ -1,0 +1,279 @@
+"""Every kind of record has its sentence: what happened, and why, with the numbers.
+
+The one table is `SENTENCES`. A sentence is made from the row and the rows before it, never stored.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from html import escape
+
+from wmviz.engine.windows import assigner_of
+from wmviz.scenario import Event
+from wmviz.times import MAX_MS, duration_text, time_text
+from wmviz.trace import AnyWindow, Kind, Record, Trace, WindowOf
+
+
+class Story(tuple[str, ...]):
+    """Sentences in order; shows as a list in a notebook, and as lines in a terminal."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Give one sentence a line."""
+        return "\n".join(self)
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        """Give an ordered list."""
+        return "<ol>" + "".join(f"<li>{escape(line)}</li>" for line in self) + "</ol>"
+
+
+def sentence(trace: Trace, row: int) -> str:
+    """Say in a sentence what a row means and why it happened."""
+    record = trace[row]
+    return SENTENCES[record.kind](_Teller(trace), record)
+
+
+def life(trace: Trace, event_id: str) -> Story:
+    """Tell the life of one event, from its arrival to what a reader of the sink sees of it.
+
+    Raises
+    ------
+    TraceError
+        If the scenario has no such event.
+    """
+    event = trace.event_index(event_id)
+    rows = set(trace.rows_of.get(("event", event), ()))
+    windows = {trace.subject[row] for row in rows if trace.kind[row] == Kind.ADDED}
+    asked = (row for row in trace.contents if trace.subject[row] in windows or Kind.ADDED not in trace.observed)
+    firings = [row for row in asked if event in trace.firing_events(row)]
+    rows.update(firings)
+    lines = [f"{_clock(trace, row)}: {sentence(trace, row)}" for row in sorted(rows)]
+    if not rows:
+        return Story([f"{event_id} is not in what this run reports."])
+    return Story([*lines, _Teller(trace).seen(event, firings)])
+
+
+def _clock(trace: Trace, row: int) -> str:
+    return time_text(trace.step_at_ms[trace.step[row]], trace.scenario.zone)
+
+
+class _Teller:
+    """Words for the things of one trace: times in its zone, values with its unit."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.scenario = trace.scenario
+
+    # ------------------------------------------------------------ words
+
+    def time(self, ms: int) -> str:
+        """A point in time, in the scenario's zone."""
+        return time_text(ms, self.scenario.zone)
+
+    def window(self, window: AnyWindow) -> str:
+        """A window as [start, end)."""
+        if window.start_ms is None:
+            return "the global window"
+        return f"[{self.time(window.start_ms)}, {self.time(window.end_ms)})"
+
+    def value(self, value: int) -> str:
+        """A value with its unit."""
+        return f"{value:,} {self.scenario.unit}".rstrip()
+
+    def cleanup(self, window: AnyWindow) -> str:
+        """Where the cleanup time of a window comes from."""
+        last_ms, lateness_ms = window.max_timestamp_ms, self.scenario.lateness_ms
+        if not lateness_ms:
+            return self.time(last_ms)
+        gone_ms = min(last_ms + lateness_ms, MAX_MS)
+        return f"{self.time(gone_ms)} ({self.time(last_ms)} + {duration_text(lateness_ms)} of lateness)"
+
+    def watermark_at(self, row: int) -> int:
+        """The window operator's watermark at a row."""
+        return self.trace.watermark_at(row)
+
+    def seen(self, event: int, firings: list[int]) -> str:
+        """What a reader of the sink sees of an event at the end."""
+        name = self.scenario.events[event].id
+        if not firings:
+            return f"At the end, no result counts {name}."
+        if self.scenario.sink == "append":
+            return f"At the end, the sink counts {name} {_times(len(firings))}: an append sink keeps a row per firing."
+        last = {self.trace.subject[row]: row for row in self.trace.contents}
+        kept = sum(1 for row in firings if last[self.trace.subject[row]] == row)
+        return f"At the end, the sink counts {name} {_times(kept)}; {_counted(len(firings), 'firing')} had it."
+
+    # ------------------------------------------------------------ sentences
+
+    def arrived(self, record: Record) -> str:
+        """ARRIVED."""
+        event = _event(record)
+        lag_ms = event.arrival_time_ms - event.event_time_ms
+        side = "after" if lag_ms > 0 else "before"
+        lag = f"{duration_text(abs(lag_ms))} {side} it happened" if lag_ms else "as it happens"
+        return f"{event.id} ({self.value(event.value)}) reaches the source at {self.time(record.at_ms)}, {lag}."
+
+    def watermark(self, record: Record) -> str:
+        """WATERMARK."""
+        now = self.time(record.value)
+        if record.value == MAX_MS:
+            whose = "the window operator's clock is" if record.subject == "window" else "the source sends"
+            return f"The input has ended: {whose} MAX, so nothing can come any more."
+        if record.subject == "window":
+            return f"The window operator's watermark is now {now}: no event at or before it is expected."
+        if self.scenario.strategy == "ascending":
+            return (
+                f"The newest event time is {self.time(record.value + 1)}; minus 1 ms, the source sends watermark {now}."
+            )
+        newest, bound = self.time(record.value + self.scenario.bound_ms + 1), duration_text(self.scenario.bound_ms)
+        return f"The newest event time is {newest}; minus the bound of {bound}, minus 1 ms, the source sends watermark {now}."
+
+    def added(self, record: Record) -> str:
+        """ADDED."""
+        event = self.scenario.events[self.trace.event_of(record.row)]
+        window = _window(record)
+        holds = f"window {self.window(window)} of {event.key} now holds {self.value(record.value)}"
+        if self.scenario.window.time == "processing":
+            return f"{event.id} counts for the window that the server's clock is in: {holds}."
+        watermark_ms, last_ms = self.watermark_at(record.row), window.max_timestamp_ms
+        if window.start_ms is not None and last_ms <= watermark_ms:
+            return (
+                f"{event.id} is late: the last millisecond of its window {self.window(window)} is {self.time(last_ms)} "
+                f"and the watermark is {self.time(watermark_ms)}; the state lasts to {self.cleanup(window)}, "
+                f"so it still counts: {holds}."
+            )
+        if event.event_time_ms <= watermark_ms:
+            return (
+                f"{event.id} is behind the watermark {self.time(watermark_ms)} but not late: the last millisecond of "
+                f"its window, {self.time(last_ms)}, is still ahead; {holds}."
+            )
+        return f"{event.id} is on time: {holds}."
+
+    def missed(self, record: Record) -> str:
+        """MISSED."""
+        event, window = _event(record), self.trace.windows[record.value].window
+        return (
+            f"{event.id} is too late for window {self.window(window)}, which was deleted at {self.cleanup(window)}; "
+            f"its other windows have it, so nothing reports this."
+        )
+
+    def late(self, record: Record) -> str:
+        """LATE."""
+        return f"{self._too_late(record)}; it goes to the side output."
+
+    def dropped(self, record: Record) -> str:
+        """DROPPED."""
+        return f"{self._too_late(record)}; it is dropped, and numLateRecordsDropped goes up by one."
+
+    def _too_late(self, record: Record) -> str:
+        event, watermark = _event(record), self.time(record.value)
+        windows = assigner_of(self.scenario.window).assign(event.event_time_ms)
+        if not windows:
+            return f"{event.id} falls between two windows and is behind the watermark {watermark}"
+        gone = self.cleanup(windows[0])
+        which = f"its window {self.window(windows[0])} was" if len(windows) == 1 else "all its windows were"
+        last = "deleted at" if len(windows) == 1 else "deleted, the last one at"
+        return f"{event.id} is too late: {which} {last} watermark {gone}, and the watermark is {watermark}"
+
+    def no_window(self, record: Record) -> str:
+        """NO_WINDOW."""
+        return f"{_event(record).id} falls between two windows and is ahead of the watermark: it vanishes uncounted."
+
+    def fired(self, record: Record) -> str:
+        """FIRED."""
+        key, window = _of(record)
+        nth, events = self.trace.nth_firing[record.row], self.trace.firing_events(record.row)
+        what = f"{self.window(window)} of {key} fires{' again' if nth > 1 else ''}"
+        result = f"{self.value(record.value)} from {_counted(len(events), 'event')}"
+        return f"{what} with {result}{f' (firing {nth})' if nth > 1 else ''}: {self._why_fired(record, window)}."
+
+    def _why_fired(self, record: Record, window: AnyWindow) -> str:
+        watermark_ms, last_ms = self.watermark_at(record.row), window.max_timestamp_ms
+        if "count" in self.scenario.window.trigger:
+            return f"the count trigger {self.scenario.window.trigger.split(':')[1]} is reached"
+        if self.scenario.window.time == "processing":
+            return f"the server's clock has reached its end, {self.time(record.at_ms)}"
+        if window.start_ms is None:
+            return "the input has ended"
+        by_event = record.cause is not None and self.trace.kind[record.cause] == Kind.ADDED
+        if by_event or (self.trace.engine != "wmviz" and self.trace.nth_firing[record.row] > 1):
+            return (
+                f"a late event came, and the watermark {self.time(watermark_ms)} is already past {self.time(last_ms)}"
+            )
+        reach = "has reached" if watermark_ms == last_ms else f"is {self.time(watermark_ms)}, past"
+        return f"the watermark {reach} {self.time(last_ms)}, its last millisecond"
+
+    def purged(self, record: Record) -> str:
+        """PURGED."""
+        key, window = _of(record)
+        return f"The purging trigger empties {self.window(window)} of {key}: the next firing starts from nothing."
+
+    def cleaned(self, record: Record) -> str:
+        """CLEANED."""
+        key, window = _of(record)
+        if self.scenario.window.time == "processing":
+            return f"The state of {self.window(window)} of {key} is deleted with its firing."
+        watermark = self.time(self.watermark_at(record.row))
+        return (
+            f"The state of {self.window(window)} of {key} is deleted: the watermark is {watermark} "
+            f"and the state lasts to {self.cleanup(window)}."
+        )
+
+    def written(self, record: Record) -> str:
+        """WRITTEN."""
+        key, window = _of(record)
+        row = f"the sink's row for {key} and {self.window(window)}"
+        if self.scenario.sink == "append":
+            return f"A new row for {key} and {self.window(window)} is appended: {self.value(record.value)}."
+        rows = self.trace.rows_of["sink", self.trace.subject[record.row]]
+        before = bisect_left(rows, record.row) - 1
+        if before < 0:
+            return f"{row[0].upper()}{row[1:]} is written: {self.value(record.value)}."
+        was = self.value(self.trace.value[rows[before]])
+        return f"{row[0].upper()}{row[1:]} is overwritten: {was} becomes {self.value(record.value)}."
+
+    def ended(self, record: Record) -> str:
+        """ENDED."""
+        return f"The input ends at {self.time(record.at_ms)}: the source sends a last watermark, MAX."
+
+
+SENTENCES: dict[Kind, Callable[[_Teller, Record], str]] = {
+    Kind.ARRIVED: _Teller.arrived,
+    Kind.WATERMARK: _Teller.watermark,
+    Kind.ADDED: _Teller.added,
+    Kind.MISSED: _Teller.missed,
+    Kind.LATE: _Teller.late,
+    Kind.DROPPED: _Teller.dropped,
+    Kind.NO_WINDOW: _Teller.no_window,
+    Kind.FIRED: _Teller.fired,
+    Kind.PURGED: _Teller.purged,
+    Kind.CLEANED: _Teller.cleaned,
+    Kind.WRITTEN: _Teller.written,
+    Kind.ENDED: _Teller.ended,
+}
+
+
+def _event(record: Record) -> Event:
+    assert isinstance(record.subject, Event)
+    return record.subject
+
+
+def _of(record: Record) -> WindowOf:
+    assert isinstance(record.subject, WindowOf)
+    return record.subject
+
+
+def _window(record: Record) -> AnyWindow:
+    return _of(record).window
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _times(number: int) -> str:
+    return {0: "not at all", 1: "once", 2: "twice"}.get(number, f"{number} times")
