@@ -304,14 +304,13 @@ def test(arguments):
     """Run every check, all of them even where one fails, so that one run shows all there is to mend."""
     python = [program(VENV, "python"), "-m"]
     pytest = [*python, "pytest", "-n", "2", "--dist", "loadfile", *arguments]
-    folders = [name for name in NOTEBOOK_FOLDERS if any((ROOT / name).glob("*.ipynb"))]
     checks = [
         ("ruff check", [*python, "ruff", "check", "."]),
         ("ruff format", [*python, "ruff", "format", "--check", "."]),
         ("mypy", [*python, "mypy"]),
         ("form of the notebooks", [program(VENV, "python"), "tools/notebooks.py", "check"]),
         ("the tests", [*pytest, "tests"]),
-        ("the notebooks", [*pytest, "--nbval", "--nbval-cell-timeout=150", *folders]),
+        ("the notebooks", [*pytest, "--nbval", "--nbval-cell-timeout=150", *NOTEBOOK_FOLDERS]),
     ]
     failed = []
     for name, command in checks:
