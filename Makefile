@@ -5,10 +5,10 @@ BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 VENV_PYTHON = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test setup lock fmt notebooks exercises bench soak clean python
+.PHONY: help lab test setup lock fmt notebooks exercises recordings bench soak clean python
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 python:
 	@command -v $(PYTHON) >/dev/null || { echo "wmviz: there is no $(PYTHON) on this machine: install Python 3.10, 3.11 or 3.12, or name one with PYTHON=/path/to/python3." >&2; exit 1; }
@@ -34,6 +34,9 @@ notebooks: setup ## run the lessons and solutions again and normalise them
 
 exercises: setup ## make exercises/ from solutions/
 	$(VENV_PYTHON) tools/notebooks.py exercises
+
+recordings: setup ## record on real Flink what machines without PyFlink show
+	$(VENV_PYTHON) -m wmviz.flink.record notebooks/*.ipynb solutions/*.ipynb
 
 bench: setup ## measure, as ratios within one run
 	$(VENV_PYTHON) -m benchmarks $(ARGS)

@@ -217,6 +217,43 @@ def test_an_unsupported_platform_is_refused(
         bootstrap.check_platform()
 
 
+def test_without_a_network_it_says_so(bootstrap: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_network(command: list[str], **env: str) -> tuple[int, str]:
+        return (1, "dns error: failed to look up the address") if "install" in command else (0, "")
+
+    monkeypatch.setattr(bootstrap, "UV_HOME", tmp_path / "uv")
+    monkeypatch.setattr(bootstrap, "output_of", no_network)
+    with pytest.raises(
+        bootstrap.SetupError, match=r"uv could not be fetched: the package index cannot be reached: .*\.$"
+    ):
+        bootstrap.get_uv()
+
+
+def test_without_a_fitting_python_it_says_so(bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "output_of", lambda command, **env: (1, "error: no download found"))
+    with pytest.raises(bootstrap.SetupError, match=r"no Python 3\.10, 3\.11 or 3\.12 .* install one .*PYTHON="):
+        bootstrap.get_python("uv")
+
+
+def test_the_second_setup_starts_nothing(
+    bootstrap: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object, **env: object) -> None:
+        raise AssertionError("a set-up that is done runs nothing")
+
+    monkeypatch.setattr(bootstrap, "VENV", tmp_path)
+    monkeypatch.setattr(bootstrap, "STAMP", tmp_path / "stamp.json")
+    monkeypatch.setattr(bootstrap, "get_uv", refuse)
+    with pytest.raises(AssertionError, match="a set-up that is done"):
+        bootstrap.setup()
+    bootstrap.write_json(Path(bootstrap.program(tmp_path, "python")), "there")
+    bootstrap.write_json(tmp_path / "stamp.json", bootstrap.fingerprint())
+    bootstrap.setup()
+    monkeypatch.setattr(bootstrap, "fingerprint", lambda: {"root": "elsewhere"})
+    with pytest.raises(AssertionError, match="a set-up that is done"):
+        bootstrap.setup()
+
+
 def test_uv_comes_as_the_lock_has_it(bootstrap: ModuleType, locked: dict[str, list[Requirement]]) -> None:
     first, *hashes = bootstrap.locked_uv().replace("\\\n", "\n").splitlines()
     assert Requirement(first) == locked["uv"][0]
