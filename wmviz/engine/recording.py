@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from wmviz.engine.aggregates import AGGREGATES
 from wmviz.engine.sinks import sink_of
@@ -18,6 +18,34 @@ RESULTS = frozenset({Kind.FIRED, Kind.LATE, Kind.DROPPED, Kind.WATERMARK})
 ARRIVED, WATERMARK, ADDED, FIRED, WRITTEN, ENDED = (
     int(kind) for kind in (Kind.ARRIVED, Kind.WATERMARK, Kind.ADDED, Kind.FIRED, Kind.WRITTEN, Kind.ENDED)
 )
+
+
+def _appender(trace: Trace) -> Callable[[int, int, int, int, int], int]:
+    """Make the function that appends a row; a closure, since this is where a simulation spends its time."""
+    rows = trace.kind
+    columns = (rows.append, trace.subject.append, trace.value.append, trace.cause.append, trace.step.append)
+    kind_append, subject_append, value_append, cause_append, step_append = columns
+
+    def append(kind: int, subject: int, value: int, cause: int, step: int) -> int:
+        kind_append(kind)
+        subject_append(subject)
+        value_append(value)
+        cause_append(cause)
+        step_append(step)
+        return len(rows) - 1
+
+    return append
+
+
+def _step_appender(trace: Trace) -> Callable[[int, int], None]:
+    """Make the function that appends a step."""
+    place_append, at_append = trace.step_place.append, trace.step_at_ms.append
+
+    def append(place: int, at_ms: int) -> None:
+        place_append(place)
+        at_append(at_ms)
+
+    return append
 
 
 class Recorder:
@@ -40,27 +68,17 @@ class Recorder:
         self._step = -1
         self._cause = self._added = -1
         self._watermark_ms = self._written_ms = MIN_MS
-        trace = self.trace
-        self._columns = (trace.kind.append, trace.subject.append, trace.value.append, trace.cause.append)
-        self._step_append = trace.step.append
-        self._step_columns = (trace.step_place.append, trace.step_at_ms.append)
+        self._append = _appender(self.trace)
+        self._append_step = _step_appender(self.trace)
 
     def _begin(self, place: int) -> None:
         """Begin a step: one element handled at one place."""
-        place_append, at_append = self._step_columns
-        place_append(place)
-        at_append(self.at_ms)
         self._step += 1
+        self._append_step(place, self.at_ms)
 
     def _row(self, kind: int, subject: int, value: int, cause: int) -> int:
         """Append a row and give its number."""
-        kind_append, subject_append, value_append, cause_append = self._columns
-        kind_append(kind)
-        subject_append(subject)
-        value_append(value)
-        cause_append(cause)
-        self._step_append(self._step)
-        return len(self.trace.kind) - 1
+        return self._append(kind, subject, value, cause, self._step)
 
     # ------------------------------------------------- told by the wiring
 

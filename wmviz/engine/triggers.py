@@ -12,7 +12,7 @@ from wmviz.trace import AnyWindow
 class TriggerState(Protocol):
     """What a trigger may look at and keep for one window of one key."""
 
-    window: AnyWindow
+    max_timestamp_ms: int
     count: int
 
 
@@ -36,7 +36,7 @@ class EventTimeTrigger:
 
     def on_element(self, state: TriggerState, watermark_ms: int) -> bool:
         """Fire if the watermark has passed the last millisecond already: a late firing."""
-        return state.window.max_timestamp_ms <= watermark_ms
+        return state.max_timestamp_ms <= watermark_ms
 
     def timer_ms(self, window: AnyWindow) -> int | None:
         """Give maxTimestamp = end − 1."""

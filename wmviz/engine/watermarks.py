@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from wmviz.engine.longs import wrap
 from wmviz.times import MAX_MS, MIN_MS
 
 
@@ -47,7 +46,7 @@ class BoundedOutOfOrdernessWatermarks:
         if bound_ms < 0:
             raise ValueError(f"bound is {bound_ms} ms; the out-of-orderness bound cannot be negative")
         self._delay_ms = bound_ms + 1
-        self._max_timestamp_ms = wrap(MIN_MS + self._delay_ms)
+        self._max_timestamp_ms = MIN_MS + self._delay_ms
 
     def on_event(self, timestamp_ms: int) -> None:
         """Keep the highest timestamp."""
@@ -56,7 +55,7 @@ class BoundedOutOfOrdernessWatermarks:
 
     def on_periodic_emit(self) -> int:
         """Give max − bound − 1: no event at or before this is expected any more."""
-        return wrap(self._max_timestamp_ms - self._delay_ms)
+        return self._max_timestamp_ms - self._delay_ms
 
 
 class AscendingTimestampsWatermarks(BoundedOutOfOrdernessWatermarks):

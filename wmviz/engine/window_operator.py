@@ -19,8 +19,8 @@ class Pane:
 
     Attributes
     ----------
-    key, window
-        Whose it is.
+    key, window, max_timestamp_ms
+        Whose it is, and the last millisecond of the window.
     events
         The elements in it, in order of arrival; only ever appended to, and replaced by a new list when purged.
     accumulator
@@ -29,11 +29,12 @@ class Pane:
         The state of a count trigger.
     """
 
-    __slots__ = ("accumulator", "count", "events", "key", "window")
+    __slots__ = ("accumulator", "count", "events", "key", "max_timestamp_ms", "window")
 
     def __init__(self, key: str, window: AnyWindow) -> None:
         self.key = key
         self.window = window
+        self.max_timestamp_ms = window.max_timestamp_ms
         self.events: list[int] = []
         self.accumulator = 0
         self.count = 0

@@ -10,6 +10,9 @@ from wmviz.times import MIN_MS
 from wmviz.trace import GLOBAL_WINDOW, AnyWindow, TimeWindow
 
 
+_FAR_MS = 2**61
+
+
 class NoTimestampError(RuntimeError):
     """A record without a timestamp (MIN) reached an event-time assigner; the job fails, as on Flink."""
 
@@ -31,6 +34,8 @@ def window_start_ms(timestamp_ms: int, offset_ms: int, size_ms: int) -> int:
     -----
     Flink 2.3.0: TimeWindow.getWindowStartWithOffset, with Java's overflow at the ends of the range.
     """
+    if -_FAR_MS < timestamp_ms < _FAR_MS and size_ms < _FAR_MS:  # the same, where nothing overflows
+        return timestamp_ms - (timestamp_ms - offset_ms) % size_ms
     rest_ms = remainder(wrap(timestamp_ms - offset_ms), size_ms)
     return wrap(timestamp_ms - (rest_ms + size_ms if rest_ms < 0 else rest_ms))
 
