@@ -223,9 +223,7 @@ def test_without_a_network_it_says_so(bootstrap: ModuleType, tmp_path: Path, mon
 
     monkeypatch.setattr(bootstrap, "UV_HOME", tmp_path / "uv")
     monkeypatch.setattr(bootstrap, "output_of", no_network)
-    with pytest.raises(
-        bootstrap.SetupError, match=r"uv could not be fetched: the package index cannot be reached: .*\.$"
-    ):
+    with pytest.raises(bootstrap.SetupError, match=r"^uv could not be fetched: .* cannot be reached: .*\.$"):
         bootstrap.get_uv()
 
 

@@ -174,7 +174,7 @@ def get_uv():
         if output_of([*pip, "--version"])[0]:
             return uv_on_path()
         shutil.rmtree(str(UV_HOME), ignore_errors=True)
-        UV_HOME.mkdir()
+    UV_HOME.mkdir(exist_ok=True)
     (UV_HOME / "uv.txt").write_text(wanted, encoding="utf-8")
     options = ["--quiet", "--no-input", "--retries", "2", "--timeout", "30", "--only-binary", ":all:"]
     must([*pip, "install", *options, *target, "-r", str(UV_HOME / "uv.txt")], "uv could not be fetched")
