@@ -9,6 +9,7 @@ from __future__ import annotations
 from wmviz.course.harness import run_with
 from wmviz.course.memory import forget, progress
 from wmviz.course.questions import CourseError, Verdict, given
+from wmviz.course.reading import readable
 from wmviz.course.session import check, hint, outcome, predict, quiz
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "predict",
     "progress",
     "quiz",
+    "readable",
     "run_with",
 ]

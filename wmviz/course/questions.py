@@ -195,15 +195,15 @@ def _lesson(number: str) -> Any:
 def judged(item: str, answer: object) -> Verdict:
     """Judge an answer to any question or task."""
     asked = find(item)
-    if _is_open(answer):
-        return not_yet("Put your answer in place of the three dots and run the cell again.")
-    if isinstance(asked, Question):
-        return asked.judge(answer)
+    hints = asked.hints if isinstance(asked, Task) else ()
     try:
-        said = asked.judge(answer)
+        if _is_open(answer):
+            said = not_yet("Put your answer in place of the three dots and run the cell again.")
+        else:
+            said = asked.judge(answer)
     except AnswerError as error:
         said = not_yet(str(error))
-    return replace(said, item=item, hints=asked.hints)
+    return replace(said, item=item, hints=hints)
 
 
 def _is_open(answer: object) -> bool:
