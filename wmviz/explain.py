@@ -130,7 +130,8 @@ class _Teller:
                 f"The newest event time is {self.time(record.value + 1)}; minus 1 ms, the source sends watermark {now}."
             )
         newest, bound = self.time(record.value + self.scenario.bound_ms + 1), duration_text(self.scenario.bound_ms)
-        return f"The newest event time is {newest}; minus the bound of {bound}, minus 1 ms, the source sends watermark {now}."
+        minus = f"minus the bound of {bound}, minus 1 ms"
+        return f"The newest event time is {newest}; {minus}, the source sends watermark {now}."
 
     def added(self, record: Record) -> str:
         """ADDED."""

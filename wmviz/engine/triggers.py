@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from wmviz.scenario import Window
 from wmviz.times import MAX_MS
 from wmviz.trace import AnyWindow
+from wmviz.window import Window
 
 
 class TriggerState(Protocol):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from wmviz.engine.longs import remainder, wrap
-from wmviz.scenario import MOST_WINDOWS_PER_EVENT, Window
 from wmviz.times import MIN_MS
 from wmviz.trace import GLOBAL_WINDOW, AnyWindow, TimeWindow
-
+from wmviz.window import MOST_WINDOWS_PER_EVENT, Window
 
 _FAR_MS = 2**61
 
