@@ -49,6 +49,8 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 NAMED_ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
 BEGIN, INSTEAD, END = "# SOLUTION BEGIN", "# IN THE SHEET", "# SOLUTION END"
 
 
@@ -140,7 +142,7 @@ def _run_all(paths: Iterable[Path]) -> list[str]:
         try:
             path.write_text(text_of(run(path)), encoding="utf-8")
         except CellExecutionError as error:
-            complaints.append(f"{path.name}: a cell failed.\n{error}")
+            complaints.append(f"{path.name}: a cell failed.\n{COLOUR.sub('', str(error))}")
         except CellTimeoutError:
             complaints.append(f"{path.name}: a cell took longer than {CELL_LIMIT_S} s.")
         except (TimeoutError, asyncio.TimeoutError):

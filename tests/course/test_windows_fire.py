@@ -1,29 +1,19 @@
 """What lesson 3 asks: answers come from the engine, and each typical wrong answer gets the message that names it."""
 
-import re
 from datetime import timedelta
 
 import pytest
 
 import wmviz
+from tests.sums import check_sums
 from wmviz import course
 from wmviz.course.lessons import windows_fire
 from wmviz.course.questions import Question, find, items
-from wmviz.times import duration_ms, time_ms, time_text
+from wmviz.times import time_ms
 
 MINUTE_MS = 60_000
 QUESTIONS = [name for name in items("3") if isinstance(find(f"3.{name}"), Question)]
 TASKS = [name for name in items("3") if name not in QUESTIONS]
-SUM = re.compile(r"(\d+:[\d:.]+) ([−+]) (\d+ (?:min|s))(?: ([−+]) 1 ms)? (?:=|is) (\d+:[\d:.]*\d)")
-
-
-def check_sums(text: str) -> int:
-    """Work out every sum such as "7:02 − 2 min − 1 ms = 6:59:59.999" and return how many there are."""
-    sums = SUM.findall(text)
-    for start, sign, length, less, result in sums:
-        due_ms = time_ms(start) + (1 if sign == "+" else -1) * duration_ms(length) - (1 if less else 0)
-        assert time_text(due_ms) == time_text(time_ms(result)), f"{start} {sign} {length} is not {result}"
-    return len(sums)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
