@@ -12,7 +12,8 @@ from html import escape
 from wmviz.engine.windows import assigner_of
 from wmviz.scenario import Event
 from wmviz.times import MAX_MS, duration_text, time_text
-from wmviz.trace import AnyWindow, Kind, Record, Trace, WindowOf
+from wmviz.trace import Kind, Record, Trace, WindowOf
+from wmviz.window import AnyWindow
 
 
 class Story(tuple[str, ...]):

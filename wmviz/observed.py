@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from wmviz.scenario import Scenario
 from wmviz.times import MIN_MS
-from wmviz.trace import GLOBAL_WINDOW, AnyWindow, Content, Kind, TimeWindow, Trace, WindowOf
+from wmviz.trace import Content, Kind, Trace, WindowOf
+from wmviz.window import GLOBAL_WINDOW, AnyWindow, TimeWindow
 
 OBSERVED = frozenset({Kind.ARRIVED, Kind.WATERMARK, Kind.FIRED, Kind.LATE, Kind.WRITTEN})
 _PLACES = ["source", "window"]

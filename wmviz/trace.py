@@ -12,17 +12,20 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wmviz.scenario import Event, Scenario
-from wmviz.times import MAX_MS, MIN_MS
+from wmviz.times import MIN_MS
+from wmviz.window import AnyWindow
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from wmviz.state import Ledger, State, States
 
 
 class Kind(IntEnum):
@@ -73,15 +76,6 @@ SUBJECT_OF = {
 FATES = {Kind.ADDED: "counted", Kind.LATE: "side output", Kind.DROPPED: "dropped", Kind.NO_WINDOW: "in no window"}
 """What becomes of an event that has arrived. Until one of these it is in flight."""
 
-_COUNTED_AS: dict[int, str] = {
-    Kind.ARRIVED: "arrived",
-    Kind.LATE: "side_output",
-    Kind.DROPPED: "dropped",
-    Kind.NO_WINDOW: "in_no_window",
-    Kind.MISSED: "missed",
-}
-_FATE_COUNTS = ("counted", "side_output", "dropped", "in_no_window")
-
 
 class TraceError(ValueError):
     """A question that the trace cannot answer; the message is a sentence."""
@@ -89,34 +83,6 @@ class TraceError(ValueError):
     def _render_traceback_(self) -> list[str]:
         """Let a notebook show the sentence alone."""
         return [f"TraceError: {self}"]
-
-
-class TimeWindow(NamedTuple):
-    """A window [start, end) in ms; `maxTimestamp` is its last millisecond, end - 1 (Flink's TimeWindow)."""
-
-    start_ms: int
-    end_ms: int
-
-    @property
-    def max_timestamp_ms(self) -> int:
-        """The last millisecond that belongs to the window."""
-        return self.end_ms - 1 if self.end_ms > MIN_MS else MAX_MS  # an end that has overflown, as in Java
-
-
-class GlobalWindow(NamedTuple):
-    """The one window of GlobalWindows; it has no bounds and its maxTimestamp is MAX."""
-
-    start_ms: None = None
-    end_ms: None = None
-
-    @property
-    def max_timestamp_ms(self) -> int:
-        """Flink's Long.MAX_VALUE."""
-        return MAX_MS
-
-
-AnyWindow = TimeWindow | GlobalWindow
-GLOBAL_WINDOW = GlobalWindow()
 
 
 class WindowOf(NamedTuple):
@@ -169,62 +135,6 @@ class Span(NamedTuple):
     value: int
     first_step: int
     end_step: int | None
-
-
-class OpenWindow(NamedTuple):
-    """A window that has state at some step: its running result, the events in it, and how often it fired."""
-
-    key: str
-    window: AnyWindow
-    value: int
-    event_ids: tuple[str, ...]
-    firings: int
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """Where every arrived event is at some step; `balances` says that none is lost or counted twice.
-
-    Attributes
-    ----------
-    arrived, in_flight, counted, side_output, dropped, in_no_window
-        Numbers of events; the first is the sum of the others.
-    accepted, missed
-        Pairs of an event and one of its windows: taken in, or silently passed over because that window was gone.
-    """
-
-    arrived: int
-    in_flight: int
-    counted: int
-    side_output: int
-    dropped: int
-    in_no_window: int
-    accepted: int
-    missed: int
-    count_seen: Callable[[], Mapping[int, int]] = field(repr=False, compare=False)
-
-    @property
-    def seen(self) -> Mapping[int, int]:
-        """How often a reader of the sink sees each arrived event counted: times → number of events."""
-        return self.count_seen()
-
-    @property
-    def balances(self) -> bool:
-        """Whether every event is in exactly one place."""
-        fates = self.in_flight + self.counted + self.side_output + self.dropped + self.in_no_window
-        return self.arrived == fates and self.in_flight >= 0
-
-
-@dataclass(frozen=True)
-class State:
-    """Everything that stands at one step: clocks, open windows, the sink's rows, and the ledger."""
-
-    step: int
-    at_ms: int
-    watermarks: Mapping[str, int]
-    windows: tuple[OpenWindow, ...]
-    sink: tuple[tuple[str, AnyWindow, int], ...]
-    ledger: Ledger
 
 
 @dataclass(frozen=True)
@@ -405,117 +315,18 @@ class Trace:
         self._needs_all("the state at a step")
         if not -1 <= step < self.steps:
             raise TraceError(f"step {step} is not there: this run has the steps 0 to {self.steps - 1}")
-        clocks = {place: self.value_at(("clock", index), step) for index, place in enumerate(self.places)}
-        sink = [
-            (*self.windows[index], value)
-            for index in self._sink_rows(step)
-            if (value := self.value_at(("sink", index), step)) is not None
-        ]
-        return State(
-            step=step,
-            at_ms=self.step_at_ms[step] if step >= 0 else self.scenario.grid_start_ms,
-            watermarks={place: MIN_MS if ms is None else ms for place, ms in clocks.items() if place != "sink"},
-            windows=tuple(self._open_window(index, step) for index in self._alive(step)),
-            sink=tuple(sink),
-            ledger=self.ledger(step),
-        )
+        return self._states.at(step)
 
     def ledger(self, step: int | None = None) -> Ledger:
         """Count where every event is after a step (the last one if none is given)."""
         self._needs_all("the ledger")
-        step = self.steps - 1 if step is None else step
-        end = bisect_right(self.step, step)
-        column = {name: values[end] for name, values in self._running_counts.items()}
-        return Ledger(
-            **column,
-            in_flight=column["arrived"] - sum(column[name] for name in _FATE_COUNTS),
-            count_seen=lambda: self._seen(end, column["arrived"]),
-        )
+        return self._states.ledger(self.steps - 1 if step is None else step)
 
     @cached_property
-    def _running_counts(self) -> dict[str, array[int]]:
-        """How many events and pairs there are before each row, by the names of `Ledger`."""
-        counts = {name: array("i", [0]) for name in ("arrived", *_FATE_COUNTS, "accepted", "missed")}
-        now = dict.fromkeys(counts, 0)
-        seen: set[int] = set()
-        for row, kind in enumerate(self.kind):
-            if kind == Kind.ADDED:
-                now["accepted"] += 1
-                event = self.subject[self.cause[row]]
-                if event not in seen:
-                    seen.add(event)
-                    now["counted"] += 1
-            elif kind in _COUNTED_AS:
-                now[_COUNTED_AS[kind]] += 1
-            for name, column in counts.items():
-                column.append(now[name])
-        return counts
+    def _states(self) -> States:
+        from wmviz.state import States
 
-    def _seen(self, end: int, arrived: int) -> dict[int, int]:
-        """How often the sink's reader sees each event: in the last firing of a row, or in every one for append."""
-        firings = [row for row in range(end) if self.kind[row] == Kind.FIRED]
-        if self.scenario.sink == "upsert":
-            firings = list({self.subject[row]: row for row in firings}.values())
-        times = Counter(event for row in firings for event in self.firing_events(row))
-        counts = Counter(times.values())
-        return {0: arrived - len(times), **dict(sorted(counts.items()))} if arrived > len(times) else dict(counts)
-
-    @cached_property
-    def _lives(self) -> list[tuple[int, int, int]]:
-        """(first step, end step, window index) of every stretch in which a window has state, by first step."""
-        lives: list[tuple[int, int, int]] = []
-        born: dict[int, int] = {}
-        for row, kind in enumerate(self.kind):
-            if kind == Kind.ADDED:
-                born.setdefault(self.subject[row], self.step[row])
-            elif kind == Kind.CLEANED:
-                lives.append((born.pop(self.subject[row]), self.step[row], self.subject[row]))
-        lives += [(first, self.steps, window) for window, first in born.items()]
-        return sorted(lives)
-
-    @cached_property
-    def _longest_before(self) -> list[int]:
-        """For each of `_lives`, the latest end among it and all before: tells where a search back may stop."""
-        latest, ends = -1, []
-        for _, end, _ in self._lives:
-            latest = max(latest, end)
-            ends.append(latest)
-        return ends
-
-    def _alive(self, step: int) -> list[int]:
-        alive = []
-        for position in range(bisect_right(self._lives, (step, self.steps + 1, 0)) - 1, -1, -1):
-            if self._longest_before[position] <= step:
-                break
-            _, end, window = self._lives[position]
-            if end > step:
-                alive.append(window)
-        return sorted(alive, key=self._window_order)
-
-    def _sink_rows(self, step: int) -> list[int]:
-        first = [(rows[0], index) for (kind, index), rows in self.rows_of.items() if kind == "sink"]
-        return sorted((index for row, index in first if self.step[row] <= step), key=self._window_order)
-
-    def _window_order(self, index: int) -> tuple[int, str]:
-        key, window = self.windows[index]
-        return (MIN_MS if window.start_ms is None else window.start_ms, key)
-
-    def _open_window(self, index: int, step: int) -> OpenWindow:
-        content: list[int] = []
-        value = firings = 0
-        for row in self.rows_of["window", index]:
-            if self.step[row] > step:
-                break
-            kind = self.kind[row]
-            if kind == Kind.ADDED:
-                content.append(self.subject[self.cause[row]])
-                value = self.value[row]
-            elif kind == Kind.FIRED:
-                firings += 1
-            else:  # purged or cleaned: the content is gone
-                content, value = [], 0
-        key, window = self.windows[index]
-        return OpenWindow(key, window, value, self._ids(content), firings)
+        return States(self)
 
     # -------------------------------------------------------------- outcomes
 
@@ -540,7 +351,8 @@ class Trace:
         found = bisect_right(rows, row)
         return self.value[rows[found - 1]] if found else MIN_MS
 
-    def _ids(self, events: Iterable[int]) -> tuple[str, ...]:
+    def event_ids(self, events: Iterable[int]) -> tuple[str, ...]:
+        """Give the ids of events, in order of arrival."""
         return tuple(self.scenario.events[event].id for event in sorted(events))
 
     @cached_property
@@ -551,7 +363,7 @@ class Trace:
             index = self.subject[row]
             key, window = self.windows[index]
             at_ms = self.step_at_ms[self.step[row]]
-            ids = self._ids(self.firing_events(row))
+            ids = self.event_ids(self.firing_events(row))
             found.append(Firing(key, window, self.nth_firing[row], self.value[row], ids, self.watermark_at(row), at_ms))
         return tuple(found)
 

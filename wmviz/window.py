@@ -1,16 +1,44 @@
-"""Windows: how a stream is cut, and how that is read from a scenario file."""
+"""Windows: the intervals themselves, how a scenario asks for them, and how that is read from a file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from wmviz.fields import LENGTH, SHIFT, Field, Kind, ScenarioError, is_int, kind_words, one_of, read_fields, same
-from wmviz.times import duration_text
+from wmviz.times import MAX_MS, MIN_MS, duration_text
 
 MOST_WINDOWS_PER_EVENT = 10_000_000
 """Flink's limit on size / slide (SlidingEventTimeWindows)."""
+
+
+class TimeWindow(NamedTuple):
+    """A window [start, end) in ms; `maxTimestamp` is its last millisecond, end - 1 (Flink's TimeWindow)."""
+
+    start_ms: int
+    end_ms: int
+
+    @property
+    def max_timestamp_ms(self) -> int:
+        """The last millisecond that belongs to the window."""
+        return self.end_ms - 1 if self.end_ms > MIN_MS else MAX_MS  # an end that has overflown, as in Java
+
+
+class GlobalWindow(NamedTuple):
+    """The one window of GlobalWindows; it has no bounds and its maxTimestamp is MAX."""
+
+    start_ms: None = None
+    end_ms: None = None
+
+    @property
+    def max_timestamp_ms(self) -> int:
+        """Flink's Long.MAX_VALUE."""
+        return MAX_MS
+
+
+AnyWindow = TimeWindow | GlobalWindow
+GLOBAL_WINDOW = GlobalWindow()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from wmviz.engine.sinks import sink_of
 from wmviz.engine.window_operator import Pane
 from wmviz.scenario import Event, Scenario
 from wmviz.times import MIN_MS
-from wmviz.trace import AnyWindow, Content, Kind, Trace, WindowOf
+from wmviz.trace import Content, Kind, Trace, WindowOf
+from wmviz.window import AnyWindow
 
 SOURCE, WINDOW = range(2)
 PLACES = ["source", "window"]  # the sink is chained to the window operator: one task

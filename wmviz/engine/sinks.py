@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from wmviz.trace import AnyWindow
+from wmviz.window import AnyWindow
 
 
 class Sink(Protocol):

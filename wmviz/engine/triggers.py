@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from wmviz.times import MAX_MS
-from wmviz.trace import AnyWindow
-from wmviz.window import Window
+from wmviz.window import AnyWindow, Window
 
 
 class TriggerState(Protocol):

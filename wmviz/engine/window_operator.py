@@ -11,7 +11,7 @@ from wmviz.engine.longs import wrap
 from wmviz.engine.triggers import Trigger
 from wmviz.engine.windows import GlobalWindows, WindowAssigner
 from wmviz.times import MAX_MS, MIN_MS
-from wmviz.trace import AnyWindow
+from wmviz.window import AnyWindow
 
 
 class Pane:

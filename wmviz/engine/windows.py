@@ -6,8 +6,7 @@ from typing import Protocol
 
 from wmviz.engine.longs import remainder, wrap
 from wmviz.times import MIN_MS
-from wmviz.trace import GLOBAL_WINDOW, AnyWindow, TimeWindow
-from wmviz.window import MOST_WINDOWS_PER_EVENT, Window
+from wmviz.window import GLOBAL_WINDOW, MOST_WINDOWS_PER_EVENT, AnyWindow, TimeWindow, Window
 
 _FAR_MS = 2**61
 
