@@ -195,29 +195,35 @@ def flink_has_wheels():
     return sys.platform != "win32" and platform.machine() == "x86_64"
 
 
-def find_python(uv, versions):
-    """Return the first Python of one of these versions, the running one before others."""
+def find_pythons(uv, versions):
+    """Return the Pythons of these versions that are here, the running one before others."""
     wanted = list(versions)
     if "{}.{}".format(*sys.version_info) in versions:
         wanted.insert(0, sys.executable)
-    for request in wanted:
-        code, printed = output_of([uv, "python", "find", "--system", "--no-python-downloads", "--no-project", request])
-        if not code:
-            return printed.splitlines()[-1]
-    return None
+    find = [uv, "python", "find", "--system", "--no-python-downloads", "--no-project"]
+    answers = [output_of([*find, request]) for request in wanted]
+    return [printed.splitlines()[-1] for code, printed in answers if not code]
+
+
+def has_library(python):
+    """Say whether this Python has its shared library, into which PyFlink's JVM loads it; Debian's has it only extra."""
+    load = "import ctypes, os, sysconfig as s; v = s.get_config_var; "
+    load += "ctypes.CDLL(os.path.join(v('LIBDIR'), v('INSTSONAME')))"
+    return sys.platform != "linux" or output_of([python, "-c", load])[0] == 0
 
 
 def get_python(uv):
     """Return a Python for .venv; bring one where the machine has none that fits."""
     versions = FLINK_PYTHONS if flink_has_wheels() else FLINK_PYTHONS + OTHER_PYTHONS
-    found = find_python(uv, versions)
-    if found:
-        return found
-    say("no Python that fits is here: fetching one ...")
-    output_of([uv, "python", "install", "--no-bin", FLINK_PYTHONS[0]])
-    found = find_python(uv, versions + OTHER_PYTHONS)
-    if found:
-        return found
+    here = find_pythons(uv, versions)
+    fits = [python for python in here if has_library(python)] if flink_has_wheels() else here
+    if not fits:
+        say("no Python that fits is here: fetching one ...")
+        output_of([uv, "python", "install", "--no-bin", FLINK_PYTHONS[0]])
+        here = find_pythons(uv, versions)
+        fits = [python for python in here if has_library(python)] or here or find_pythons(uv, OTHER_PYTHONS)
+    if fits:
+        return fits[0]
     raise SetupError(
         "there is no Python 3.10, 3.11 or 3.12 on this machine and none could be fetched: install one (with the "
         "system's packages, pyenv or conda) and run `make setup PYTHON=/path/to/it`."
@@ -265,12 +271,22 @@ def setup():
     write_json(STAMP, {"root": str(ROOT)})  # begun, not finished
     install(uv)
     write_json(STAMP, fingerprint())
+    tell_about_flink()
+    say("ready.")
+
+
+def tell_about_flink():
+    version = venv_version()
     if not flink_has_wheels():
         say("PyFlink has no packages for this machine: the cells about Flink show recorded runs.")
-    elif venv_version() not in FLINK_PYTHONS:
+    elif version not in FLINK_PYTHONS:
         say("PyFlink has no packages for this Python: the cells about Flink show recorded runs until you install")
         say("Python 3.10, 3.11 or 3.12 and run `make clean setup`.")
-    say("ready.")
+    elif not has_library(program(VENV, "python")):
+        say(
+            "real Flink needs this Python's shared library, which is not here; Debian and Ubuntu have it in the package"
+        )
+        say(f"libpython{version}: `apt install libpython{version}`.")
 
 
 def install(uv):
