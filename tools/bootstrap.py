@@ -280,13 +280,11 @@ def tell_about_flink():
     if not flink_has_wheels():
         say("PyFlink has no packages for this machine: the cells about Flink show recorded runs.")
     elif version not in FLINK_PYTHONS:
-        say("PyFlink has no packages for this Python: the cells about Flink show recorded runs until you install")
-        say("Python 3.10, 3.11 or 3.12 and run `make clean setup`.")
+        say("PyFlink has no packages for this Python: the cells about Flink show recorded runs.")
+        say("For real Flink install Python 3.10, 3.11 or 3.12 and run `make clean setup`.")
     elif not has_library(program(VENV, "python")):
-        say(
-            "real Flink needs this Python's shared library, which is not here; Debian and Ubuntu have it in the package"
-        )
-        say(f"libpython{version}: `apt install libpython{version}`.")
+        package = f"libpython{version}"
+        say(f"real Flink needs this Python's shared library: install it (Debian, Ubuntu: `apt install {package}`).")
 
 
 def install(uv):
