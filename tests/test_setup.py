@@ -291,6 +291,17 @@ def test_no_file_holds_a_path_of_the_machine_it_was_made_on(texts: list[tuple[st
     assert [(name, place) for name, text in texts for place in places if place in text] == []
 
 
+def test_every_link_between_files_leads_somewhere(texts: list[tuple[str, str]]) -> None:
+    linked = [
+        (name, target)
+        for name, text in texts
+        if name.endswith(".md")
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text)
+        if not target.startswith("http")
+    ]
+    assert [(name, target) for name, target in linked if not (ROOT / name).parent.joinpath(target).exists()] == []
+
+
 def test_text_files_are_tidy(texts: list[tuple[str, str]]) -> None:
     assert [name for name, text in texts if "\r" in text] == []
     assert [name for name, text in texts if text and not text.endswith("\n")] == []
