@@ -32,8 +32,8 @@ def test_a_question_reads_well_without_a_kernel_and_keeps_its_answer(monkeypatch
     assert bundle["text/plain"].splitlines()[1:] == [
         "  a) 6:59:59.999",
         "  b) 7:19:59.999",
-        "  c) 7:20",
-        "  d) 7:22",
+        "  c) 7:20:00.000",
+        "  d) 7:22:00.000",
         "Run this cell in JupyterLab to answer.",
     ]
     assert "plus 20 min" not in bundle["text/html"]
@@ -86,20 +86,21 @@ def test_a_prediction_is_noted_and_compared_with_what_happened():
     widgets = parts(course.predict("3.first-firing").widget())
     widgets["RadioButtons"][0].index = 0
     widgets["Button"][0].click()
-    assert "Noted: 7:00." in widgets["HTML"][-1].value
+    assert "Noted: 7:00:00.000." in widgets["HTML"][-1].value
     assert "You forgot" not in widgets["HTML"][-1].value
-    predicted, happened = str(course.outcome("3.first-firing")).splitlines()
-    assert predicted.startswith("You predicted: 7:00. You forgot the bound")
-    assert happened.startswith("What happened: 7:02. 7:02:00.000 − 2 min − 1 ms = 6:59:59.999")
+    predicted, happened, why = str(course.outcome("3.first-firing")).splitlines()
+    assert predicted.startswith("You predicted: 7:00:00.000. You forgot the bound")
+    assert happened == "What happened: 7:02:00.000."
+    assert why.startswith("7:02:00.000 − 2 min − 1 ms = 6:59:59.999")
     course.predict("3.first-firing", "c")
-    assert str(course.outcome("3.first-firing")).startswith("You predicted it: 7:02.")
+    assert str(course.outcome("3.first-firing")).startswith("You predicted it: 7:02:00.000.")
     assert course.progress().done == []
 
 
 def test_without_a_prediction_the_outcome_is_only_what_happened(monkeypatch):
     course.predict("3.first-firing", "a")
     monkeypatch.setenv("WMVIZ_STAGE", "still")
-    assert str(course.outcome("3.first-firing")).startswith("What happened: 7:02.")
+    assert str(course.outcome("3.first-firing")).startswith("What happened: 7:02:00.000.")
 
 
 def test_a_verdict_has_a_hint_button_only_while_it_is_needed():

@@ -79,7 +79,9 @@ def _verdict_html(said: Verdict) -> str:
 
 
 def _box(colour: str, inside: str) -> str:
-    style = f"border-left:4px solid {colour};padding:2px 0 2px 12px;max-width:46em"
+    # Widgets bring a line height and paragraph margins of their own.
+    style = f"border-left:4px solid {colour};padding:2px 0 2px 12px;margin:4px 0;max-width:46em;line-height:1.5"
+    inside = inside.replace("<p>", '<p style="margin:4px 0">')
     return f'<div role="status" style="{style}">{inside}</div>'
 
 
@@ -110,7 +112,7 @@ def _question_widget(question: Question, button: str, answered: Callable[[str], 
 
     radios.observe(ready, names="index")
     send.on_click(clicked)
-    return w.VBox([w.HTML(f"<strong>{_marked_up(question.text)}</strong>"), radios, send, said])
+    return w.VBox([w.HTML(_heading(question.text)), radios, send, said])
 
 
 def _field_widget(text: str, answered: Callable[[str], Verdict]) -> Any:
@@ -126,7 +128,11 @@ def _field_widget(text: str, answered: Callable[[str], Verdict]) -> Any:
         said.children = [w.HTML(_verdict_html(verdict)) if helpless else _verdict_widget(verdict)]
 
     send.on_click(clicked)
-    return w.VBox([w.HTML(f"<strong>{_marked_up(text)}</strong>"), w.HBox([answer, send]), said])
+    return w.VBox([w.HTML(_heading(text)), w.HBox([answer, send]), said])
+
+
+def _heading(text: str) -> str:
+    return f'<p style="margin:0;max-width:46em;line-height:1.5"><strong>{_marked_up(text)}</strong></p>'
 
 
 def _button(text: str) -> Any:

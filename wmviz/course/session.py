@@ -32,14 +32,12 @@ def outcome(item: str) -> cards.Card:
     question = _question(item)
     happened = question.solution
     letter = memory.load().get(item, {}).get("prediction")
-    if isinstance(letter, str) and letter in question.letters:
-        picked = question.choice(letter)
-        if picked is not happened:
-            return cards.saying(
-                f"You predicted: {picked.text}. {picked.why}", f"What happened: {happened.text}. {happened.why}"
-            )
-        return cards.saying(f"You predicted it: {happened.text}. {happened.why}")
-    return cards.saying(f"What happened: {happened.text}. {happened.why}")
+    if letter not in list(question.letters):
+        return cards.saying(f"What happened: {happened.text}.", happened.why)
+    picked = question.choice(letter)
+    if picked is happened:
+        return cards.saying(f"You predicted it: {happened.text}.", happened.why)
+    return cards.saying(f"You predicted: {picked.text}. {picked.why}", f"What happened: {happened.text}.", happened.why)
 
 
 @overload

@@ -91,13 +91,13 @@ def first_firing() -> Question:
     whys = {
         "7:00": "You forgot the bound: the watermark then trails by 2 min, and there may be more to come for 6 am.",
         "7:01:59.999": "The watermark is then 6:59:59.998: one millisecond short, for the bound takes 1 ms more.",
-        "7:02": "7:02:00.000 − 2 min − 1 ms = 6:59:59.999, and that is the last millisecond of the window.",
+        "7:02": "7:02:00.000 − 2 min − 1 ms = 6:59:59.999: the last millisecond of the window.",
         "7:02:00.001": "One millisecond too many: a window fires at its last millisecond, end − 1, not at its end.",
         "7:22": "You added the allowed lateness. It decides when the window's state goes, not when it fires.",
     }
     return Question(
         "The 6 am window ends at 7:00, the bound is 2 min. Which event time is the earliest to make it fire?",
-        tuple(Choice(time, time_text(time_ms(time)), why) for time, why in whys.items()),
+        tuple(Choice(time, _to_the_ms(time), why) for time, why in whys.items()),
         answer=min((time for time in whys if _fires(time)), key=time_ms),
     )
 
@@ -172,7 +172,7 @@ def state_gone() -> Question:
 
     return Question(
         "Allowed lateness is 20 min. At which watermark is the state of the 6 am window deleted?",
-        tuple(Choice(time, time_text(time_ms(time)), why) for time, why in whys.items()),
+        tuple(Choice(time, _to_the_ms(time), why) for time, why in whys.items()),
         answer=min((time for time in whys if is_gone(time)), key=time_ms),
     )
 
@@ -478,6 +478,13 @@ def _time_verdict(answer: object, answer_ms: int, whys: Mapping[int, str], becau
     if got_ms == answer_ms:
         return right(because)
     return wrong(whys.get(got_ms, f"{time_text(got_ms)} is {_off_by(got_ms - answer_ms)}"))
+
+
+def _to_the_ms(time: str) -> str:
+    """Write a time with all its digits, so that no choice stands out."""
+    text = time_text(time_ms(time))
+    text += ":00" if text.count(":") == 1 else ""
+    return text if "." in text else f"{text}.000"
 
 
 def _off_by(difference_ms: int) -> str:
