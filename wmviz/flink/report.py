@@ -1,0 +1,75 @@
+"""What Flink reported of one run: data only, from the lines of a program or from a recording, to a Trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from wmviz.observed import ObservedFiring, observed_trace
+from wmviz.scenario import Scenario
+from wmviz.times import MAX_MS
+from wmviz.trace import Trace
+
+
+@dataclass
+class Report:
+    """What Flink reported of one run.
+
+    Attributes
+    ----------
+    engine
+        Which Flink it was: ``"Flink 2.3.0"``.
+    firings
+        Every firing, in order for each key.
+    late, dropped
+        Ids in the late side output; numLateRecordsDropped of the window operator.
+    seen
+        Event id → the watermark that it met at the window operator.
+    """
+
+    engine: str
+    firings: list[ObservedFiring] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
+    dropped: int = 0
+    seen: dict[str, int] = field(default_factory=dict)
+
+    def take(self, line: dict[str, Any]) -> None:
+        """Take in one line that a program prints."""
+        if "fired" in line:
+            window = None if line["start_ms"] is None else (line["start_ms"], line["end_ms"])
+            events = tuple(line["events"])
+            self.firings.append(ObservedFiring(line["fired"], window, line["value"], events, line["watermark_ms"]))
+        elif "late" in line:
+            self.late.append(line["late"])
+        elif "dropped" in line:
+            self.dropped = line["dropped"]
+        else:
+            self.seen[line["event"]] = line["watermark_ms"]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as JSON data."""
+        return {
+            "engine": self.engine,
+            "firings": [list(firing) for firing in self.firings],
+            "late": self.late,
+            "dropped": self.dropped,
+            "seen": self.seen,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Report:
+        """Read it back."""
+        firings = [
+            ObservedFiring(key, tuple(window) if window else None, value, tuple(events), watermark_ms)
+            for key, window, value, events, watermark_ms in data["firings"]
+        ]
+        return cls(data["engine"], firings, data["late"], data["dropped"], data["seen"])
+
+    def trace(self, scenario: Scenario, *, recorded: bool = False) -> Trace:
+        """Make the trace of the scenario.
+
+        Firings at the watermark MAX come from the end of the replay; they are left out if the scenario's input runs on.
+        """
+        runs_on = scenario.end_of_input_ms is None
+        firings = [firing for firing in self.firings if not (runs_on and firing.watermark_ms == MAX_MS)]
+        return observed_trace(scenario, firings, self.late, self.dropped, self.seen, self.engine, recorded)
