@@ -1,0 +1,110 @@
+"""Axes of time: a domain, and ticks at round times of the zone that the reader sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from wmviz.times import DAY_MS, time_text, zone_info
+
+_SECOND, _MINUTE, _HOUR = 1_000, 60_000, 3_600_000
+_ROUND_MS = (
+    *(size * scale for scale in (1, 10, 100) for size in (1, 2, 5)),
+    *(size * _SECOND for size in (1, 2, 5, 10, 15, 30)),
+    *(size * _MINUTE for size in (1, 2, 5, 10, 15, 30)),
+    *(size * _HOUR for size in (1, 2, 3, 6, 12)),
+    *(size * DAY_MS for size in (1, 2, 7, 14)),
+)
+_MOST_TICKS = 8
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A stretch of time and the ticks on it.
+
+    Attributes
+    ----------
+    from_ms, to_ms
+        The ends, in ms since the epoch; the first is below the second.
+    ticks
+        (time in ms, label) of each tick, in order.
+    day
+        The day and zone that the labels leave out, as text; empty for times of the first day without a zone.
+    """
+
+    from_ms: int
+    to_ms: int
+    ticks: tuple[tuple[int, str], ...]
+    day: str
+
+
+def axis_of(times_ms: Iterable[int], edges_ms: Iterable[int], zone: str | None) -> Axis:
+    """Make the axis of some times.
+
+    Parameters
+    ----------
+    times_ms
+        What must be on it.
+    edges_ms
+        What should be on it if it is near: the edges of windows.
+    zone
+        The zone of the labels; UTC if none is given.
+    """
+    times = list(times_ms) or [0, _HOUR]
+    low, high = min(times), max(times)
+    span = max(high - low, 1)
+    near = [edge for edge in edges_ms if low - span // 5 <= edge <= high + span // 5]
+    low, high = min([low, *near]), max([high, *near])
+    margin = max((high - low) // 20, 1)
+    low, high = low - margin, high + margin
+    step_ms = _round_step(high - low)
+    ticks = tuple((at_ms, tick_text(at_ms, step_ms, zone)) for at_ms in _grid(low, high, step_ms, zone))
+    return Axis(low, high, ticks, _day(low, high, zone))
+
+
+def tick_text(at_ms: int, step_ms: int, zone: str | None) -> str:
+    """Write a tick as short as its neighbours allow: a clock time, or the date at midnight and on axes of days."""
+    text = time_text(at_ms, zone)
+    date, _, clock = text.rpartition(" ")
+    if not date or text.endswith(" ms"):
+        return text
+    if step_ms >= DAY_MS or clock in ("00:00", "0:00"):
+        return date[5:]
+    return clock
+
+
+def shared_day(times_ms: Iterable[int], zone: str | None) -> str | None:
+    """Give the date that all times have in common, if they have one."""
+    dates = {time_text(at_ms, zone).rpartition(" ")[0] for at_ms in times_ms}
+    return dates.pop() if len(dates) == 1 else None
+
+
+def _round_step(span_ms: int) -> int:
+    for step_ms in _ROUND_MS:
+        if span_ms <= step_ms * _MOST_TICKS:
+            return step_ms
+    step_ms = _ROUND_MS[-1]
+    while span_ms > step_ms * _MOST_TICKS:
+        step_ms *= 2
+    return step_ms
+
+
+def _grid(low: int, high: int, step_ms: int, zone: str | None) -> range:
+    shift_ms = _offset_ms(low, zone)
+    first = -((-low - shift_ms) // step_ms) * step_ms - shift_ms
+    return range(first, high + 1, step_ms)
+
+
+def _offset_ms(at_ms: int, zone: str | None) -> int:
+    try:
+        offset = (_EPOCH + timedelta(milliseconds=at_ms)).astimezone(zone_info(zone)).utcoffset()
+    except OverflowError:  # outside the calendar
+        return 0
+    return 0 if offset is None else offset // timedelta(milliseconds=1)
+
+
+def _day(low: int, high: int, zone: str | None) -> str:
+    date = shared_day((low, high), zone) or ""
+    return ", ".join(part for part in (date, zone) if part)

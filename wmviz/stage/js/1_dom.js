@@ -1,0 +1,48 @@
+// Making elements. Text from users only ever goes through textContent and setAttribute.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "text") node.textContent = value;
+    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children);
+  return node;
+}
+
+function html(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+const ICONS = {
+  start: "M5 4v12M16 4v12l-8-6z",
+  back: "M14 4v12l-8-6z",
+  play: "M6 3.5v13l11-6.5z",
+  pause: "M6 4h3v12H6zM11.5 4h3v12h-3z",
+  forward: "M6 4v12l8-6z",
+  end: "M15 4v12M4 4v12l8-6z",
+  save: "M10 3v9M6 9l4 4 4-4M4 16.5h12",
+  close: "M5 5l10 10M15 5L5 15",
+};
+
+function icon(name) {
+  return svg("svg", { viewBox: "0 0 20 20", class: "wmviz-icon", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
+}
+
+const HOLLOW = new Set([0, 3, 5]);
+const CROSS = 4;
+
+/** The marble of a fate, as it stands in the ledger: colour is never the only sign. */
+function glyph(look, shape) {
+  return svg(
+    "svg",
+    { viewBox: "-9 -9 18 18", class: "wmviz-glyph", "aria-hidden": "true" },
+    svg("path", { d: shape, class: `wmviz-marble wmviz-look-${look}` }),
+  );
+}

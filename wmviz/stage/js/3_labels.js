@@ -1,0 +1,47 @@
+// Labels that never lie on each other: each takes the first free place offered to it, or stays away.
+
+class Labels {
+  constructor(width, height) {
+    this.width = width;
+    this.height = height;
+    this.taken = [];
+  }
+
+  free(box) {
+    const inside = box.x >= 0 && box.y >= 0 && box.x + box.w <= this.width && box.y + box.h <= this.height;
+    return inside && !this.taken.some((other) => overlap(box, other));
+  }
+
+  take(box) {
+    this.taken.push(box);
+  }
+
+  /** Give the first free of the places around a point, as {x, y, anchor}; null if all are taken. */
+  around(x, y, text, gap = 9, bold = false) {
+    const w = text.length * (bold ? 6.9 : 6.3) + 2;
+    const h = 13;
+    const places = [
+      { x: x + gap, y: y - h / 2, anchor: "start" },
+      { x: x - gap - w, y: y - h / 2, anchor: "end" },
+      { x: x + gap, y: y + gap - 4, anchor: "start" },
+      { x: x - gap - w, y: y - gap - h + 4, anchor: "end" },
+      { x: x + gap, y: y - gap - h + 4, anchor: "start" },
+      { x: x - gap - w, y: y + gap - 4, anchor: "end" },
+      { x: x - w / 2, y: y - gap - h, anchor: "middle" },
+      { x: x - w / 2, y: y + gap, anchor: "middle" },
+    ];
+    for (const place of places) {
+      const box = { x: place.x, y: place.y, w, h };
+      if (this.free(box)) {
+        this.take(box);
+        const at = { start: place.x, end: place.x + w, middle: place.x + w / 2 }[place.anchor];
+        return { x: at, y: place.y + h - 3, anchor: place.anchor };
+      }
+    }
+    return null;
+  }
+}
+
+function overlap(a, b) {
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}

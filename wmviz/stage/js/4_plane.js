@@ -1,0 +1,487 @@
+// The plane: processing time across, event time up.
+
+const MOST_SVG = 3000; // events drawn as SVG; more go on a canvas
+const MOST_NAMED = 120; // marbles that get their key beside them
+const STATES = ["none", "filling", "fired", "closed"];
+
+class Plane {
+  constructor(picture, width) {
+    this.picture = picture;
+    this.now = 0;
+    this.wide = width >= 560;
+    const gutter = picture.band_axis === "y" ? (this.wide ? 128 : 14 + this.rails() * 9) : 18;
+    this.box = { left: this.wide ? 62 : 46, top: 26, right: width - gutter, bottom: 0 };
+    this.width = width;
+    this.height = Math.round(Math.min(540, Math.max(330, width * 0.66)));
+    this.box.bottom = this.height - 42;
+    this.timeline = new Timeline();
+    this.growing = new Set();
+    this.canvas = picture.events.length > MOST_SVG ? new MarbleCanvas(this) : null;
+    this.build();
+  }
+
+  rails() {
+    return this.picture.lanes > 1 ? Math.min(this.picture.lanes, 6) : 0;
+  }
+
+  x(time) {
+    const { from, to } = this.picture.x;
+    return this.box.left + ((time - from) / (to - from)) * (this.box.right - this.box.left);
+  }
+
+  y(time) {
+    const { from, to } = this.picture.y;
+    return this.box.bottom - ((time - from) / (to - from)) * (this.box.bottom - this.box.top);
+  }
+
+  /** Like y, but what is outside stays on the edge. */
+  yInside(time) {
+    return Math.min(this.box.bottom, Math.max(this.box.top, this.y(time)));
+  }
+
+  xInside(time) {
+    return Math.min(this.box.right, Math.max(this.box.left, this.x(time)));
+  }
+
+  build() {
+    this.labels = new Labels(this.width, this.height);
+    this.bandLayer = svg("g");
+    this.fireLayer = svg("g");
+    this.markLayer = svg("g");
+    this.labelLayer = svg("g", { class: "wmviz-labels" });
+    this.riseLayer = svg("g", { class: "wmviz-rises" });
+    this.svg = svg(
+      "svg",
+      { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height, class: "wmviz-plane-svg", "aria-hidden": "true" },
+      this.bandLayer,
+      this.axes(),
+      this.diagonal(),
+      this.fireLayer,
+      this.riseLayer,
+      this.markLayer,
+      this.labelLayer,
+      this.nowLine(),
+      this.selection(),
+    );
+    this.reserve();
+    this.bands();
+    this.watermark();
+    this.marbles();
+    this.node = html("div", { class: "wmviz-plane" }, ...(this.canvas ? [this.canvas.node] : []), this.svg);
+  }
+
+  // ------------------------------------------------------------- what never changes
+
+  axes() {
+    const { left, top, right, bottom } = this.box;
+    const group = svg("g", { class: "wmviz-axes" });
+    group.append(svg("path", { d: `M${left} ${top}V${bottom}H${right}`, class: "wmviz-axis" }));
+    const place = (ticks, room, at) => {
+      const step = Math.max(1, Math.ceil((ticks.length * room) / (at(1) - at(0))));
+      return ticks.filter((_, index) => index % step === 0);
+    };
+    const wide = (time) => this.x(this.picture.x.from + time * (this.picture.x.to - this.picture.x.from));
+    for (const [time, text] of place(this.picture.x.ticks, this.longest(this.picture.x.ticks) * 6.6 + 16, wide)) {
+      const x = this.x(time);
+      group.append(svg("path", { d: `M${x} ${bottom}v5`, class: "wmviz-axis" }));
+      group.append(svg("text", { x, y: bottom + 17, "text-anchor": "middle", text }));
+    }
+    const high = (time) => -this.y(this.picture.y.from + time * (this.picture.y.to - this.picture.y.from));
+    for (const [time, text] of place(this.picture.y.ticks, 26, high)) {
+      const y = this.y(time);
+      group.append(svg("path", { d: `M${left - 5} ${y}h5`, class: "wmviz-axis" }));
+      group.append(svg("text", { x: left - 8, y: y + 4, "text-anchor": "end", text }));
+    }
+    const [xTitle, yTitle] = [this.picture.x.title, this.picture.y.title];
+    group.append(svg("text", { x: right, y: this.height - 5, "text-anchor": "end", class: "wmviz-title", text: `${xTitle} →` }));
+    group.append(svg("text", { x: 4, y: 13, class: "wmviz-title", text: `↑ ${yTitle}` }));
+    return group;
+  }
+
+  longest(ticks) {
+    return Math.max(1, ...ticks.map(([, text]) => text.length));
+  }
+
+  /** The line on which things happen at the moment they arrive. */
+  diagonal() {
+    const from = Math.max(this.picture.x.from, this.picture.y.from);
+    const to = Math.min(this.picture.x.to, this.picture.y.to);
+    const group = svg("g", { class: "wmviz-diagonal" });
+    if (from >= to) return group;
+    const [x1, y1, x2, y2] = [this.x(from), this.y(from), this.x(to), this.y(to)];
+    group.append(svg("line", { x1, y1, x2, y2 }));
+    const text = "event time = now";
+    const along = 0.16;
+    const [x, y] = [x1 + (x2 - x1) * along, y1 + (y2 - y1) * along];
+    const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
+    if (Math.hypot(x2 - x1, y2 - y1) > 260) {
+      group.append(svg("text", { x, y: y - 7, transform: `rotate(${angle} ${x} ${y})`, text }));
+    }
+    return group;
+  }
+
+  // ------------------------------------------------------------------------- bands
+
+  bands() {
+    this.picture.bands.forEach((band, index) => {
+      if (this.picture.lanes > 1) this.rail(band, index);
+      else this.band(band);
+      this.fires(band);
+    });
+  }
+
+  /** Where a band lies: by event time across the plane, by processing time up it, or everywhere. */
+  extent(band) {
+    const { left, top, right, bottom } = this.box;
+    const across = this.picture.band_axis === "x";
+    return {
+      x1: across ? this.xInside(band.from) : left,
+      x2: across ? this.xInside(band.to) : right,
+      y1: this.picture.band_axis === "y" ? this.yInside(band.to) : top,
+      y2: this.picture.band_axis === "y" ? this.yInside(band.from) : bottom,
+    };
+  }
+
+  band(band) {
+    const { x1, x2, y1, y2 } = this.extent(band);
+    if (x2 - x1 < 0.5 || y2 - y1 < 0.5) return;
+    const steps = band.states.map(([step]) => step);
+    band.states.forEach(([step, state], nth) => {
+      const next = band.states[nth + 1];
+      const begin = this.picture.band_axis === "x" ? x1 : Math.max(x1, this.x(this.picture.steps[step]));
+      const rect = svg("rect", { x: begin, y: y1, width: 0, height: y2 - y1, class: `wmviz-band wmviz-${STATES[state]}` });
+      this.bandLayer.append(rect);
+      const segment = { rect, begin, end: x2 };
+      // On processing time a band has one colour, that of its state now.
+      const leaves = this.picture.band_axis === "x" && next ? [step, next[0]] : next ? [step, next[0]] : [step];
+      this.timeline.add(leaves, (stands) => {
+        this.growing.delete(segment);
+        if (stands === 0) this.growing.add(segment);
+        else if (stands === 1 && this.picture.band_axis !== "x") {
+          rect.setAttribute("width", Math.max(0, Math.min(x2, this.x(this.picture.steps[next[0]])) - begin));
+        } else rect.setAttribute("width", 0);
+      });
+    });
+    this.bandEdges(x1, x2, y1, y2);
+    this.bandLabel(band, steps, { x1, x2, y1, y2 });
+  }
+
+  bandEdges(x1, x2, y1, y2) {
+    const { left, top, right, bottom } = this.box;
+    const edge = (d) => this.bandLayer.append(svg("path", { d, class: "wmviz-edge" }));
+    if (this.picture.band_axis === "y") {
+      for (const y of [y1, y2]) if (y > top && y < bottom) edge(`M${left} ${y}H${right}`);
+    } else if (this.picture.band_axis === "x") {
+      for (const x of [x1, x2]) if (x > left && x < right) edge(`M${x} ${top}V${bottom}`);
+    }
+  }
+
+  bandLabel(band, steps, { x1, x2, y1, y2 }) {
+    const aside = this.picture.band_axis === "y" && this.wide;
+    const room = this.picture.band_axis === "x" ? x2 - x1 : y2 - y1;
+    if (room < (this.picture.band_axis === "x" ? band.label.length * 6.3 : aside ? 30 : 16)) return;
+    const x = aside ? x2 + 8 : x1 + 5;
+    const y = aside ? (y1 + y2) / 2 - 2 : y1 + 13;
+    const name = svg("text", { x, y, class: "wmviz-band-name", text: band.label });
+    const state = svg("text", aside ? { x, y: y + 14, class: "wmviz-band-state" } : { x, y: y + 13, class: "wmviz-band-state" });
+    const shortOfRoom = !aside && room < 34;
+    this.labelLayer.append(name, ...(shortOfRoom ? [] : [state]));
+    const reserve = { x: x - 2, y: y - 11, w: (aside ? 0 : 96), h: shortOfRoom ? 13 : 28 };
+    if (!aside) this.labels.take(reserve);
+    this.timeline.add(steps, (stands) => {
+      state.textContent = stands < 0 ? "" : band.states[stands][2];
+      state.setAttribute("class", `wmviz-band-state wmviz-state-${stands < 0 ? "none" : STATES[band.states[stands][1]]}`);
+    });
+  }
+
+  /** Windows that lie over each other stand side by side at the right, each as a rail. */
+  rail(band, index) {
+    const { right } = this.box;
+    const lanes = this.rails();
+    const width = (this.wide ? 66 : lanes * 9) / lanes;
+    const x = right + 6 + (index % lanes) * width;
+    const [y1, y2] = [this.yInside(band.to), this.yInside(band.from)];
+    if (y2 - y1 < 0.5) return;
+    const rect = svg("rect", { x, y: y1 + 1, width: Math.max(3, width - 4), height: Math.max(1, y2 - y1 - 2), rx: 3 });
+    rect.append(svg("title", { text: band.label }));
+    const edge = svg("path", { d: `M${this.box.left} ${y1}H${x}`, class: "wmviz-edge" });
+    this.bandLayer.append(edge, rect);
+    if (this.wide && width > 15 && y2 - y1 > 84) {
+      const [cx, cy] = [x + (width - 4) / 2 + 4, y2 - 6];
+      this.labelLayer.append(svg("text", { x: cx, y: cy, transform: `rotate(-90 ${cx} ${cy})`, class: "wmviz-band-name", text: band.label }));
+    }
+    this.timeline.add(band.states.map(([step]) => step), (stands) => {
+      rect.setAttribute("class", `wmviz-rail wmviz-${stands < 0 ? "none" : STATES[band.states[stands][1]]}`);
+    });
+    rect.setAttribute("class", "wmviz-rail wmviz-none");
+  }
+
+  fires(band) {
+    const { x2, y1, y2 } = this.extent(band);
+    const sliding = this.picture.lanes > 1;
+    for (const [step, results, again, text] of band.fires) {
+      const x = this.picture.band_axis === "x" ? x2 : this.x(this.picture.steps[step]);
+      const late = again === results;
+      const visible = y1 > this.box.top || this.picture.band_axis !== "y";
+      const stem = sliding ? `M${x} ${y1}v10` : late ? `M${x} ${y1 + 1}v9` : `M${x} ${y1}V${y2}`;
+      const mark = svg(
+        "g",
+        { class: `wmviz-fire${late ? " wmviz-again" : ""}` },
+        svg("path", { d: stem }),
+        svg("path", { d: `M${x - 5} ${y1 - 4}H${x + 5}L${x} ${y1 + 4}Z`, class: "wmviz-flag" }),
+        svg("title", { text: `${band.label} ${text}` }),
+      );
+      this.fireLayer.append(mark);
+      let label = null;
+      if (visible && this.picture.bands.length < 40) {
+        const place = this.labels.around(x, y1, text, 9, true);
+        if (place) {
+          label = svg("text", { x: place.x, y: place.y, "text-anchor": place.anchor, class: `wmviz-fire-name${late ? " wmviz-again" : ""}`, text });
+          this.labelLayer.append(label);
+        }
+      }
+      this.showFrom(step, [mark, label]);
+    }
+  }
+
+  showFrom(step, nodes) {
+    const present = nodes.filter(Boolean);
+    for (const node of present) node.style.display = "none";
+    this.timeline.add([step], (stands) => {
+      for (const node of present) node.style.display = stands < 0 ? "none" : "";
+    });
+  }
+
+  // --------------------------------------------------------------------- watermark
+
+  watermark() {
+    const points = this.picture.watermark;
+    this.tip = svg("line", { class: "wmviz-watermark" });
+    this.tipName = svg("text", { class: "wmviz-watermark-name" });
+    this.labelLayer.append(this.tipName);
+    this.riseLayer.append(this.tip);
+    points.forEach(([step, time, value], nth) => {
+      const x = this.x(time);
+      const y = this.yInside(value);
+      const before = nth ? [this.x(points[nth - 1][1]), this.yInside(points[nth - 1][2])] : [x, this.box.bottom];
+      const d = `M${before[0]} ${before[1]}H${x}V${y}`;
+      if (this.canvas) this.canvas.rise(step, d);
+      else {
+        const rise = svg("path", { d, class: "wmviz-watermark" });
+        this.riseLayer.append(rise);
+        this.showFrom(step, [rise]);
+      }
+    });
+    this.timeline.add(points.map(([step]) => step), (stands) => {
+      this.watermarkNow = stands < 0 ? null : points[stands];
+    });
+    this.watermarkNow = null;
+  }
+
+  drawTip() {
+    const point = this.watermarkNow;
+    this.tip.style.display = this.tipName.style.display = point ? "" : "none";
+    if (!point) return;
+    const [x1, x2, y] = [this.x(point[1]), this.x(this.now), this.yInside(point[2])];
+    for (const [name, value] of Object.entries({ x1, x2: Math.max(x1, x2), y1: y, y2: y })) this.tip.setAttribute(name, value);
+    const below = point[2] < this.picture.y.from ? " ↓" : "";
+    const text = `watermark ${point[3]}${below}`;
+    const fits = x2 + text.length * 6.4 + 8 < this.box.right;
+    this.tipName.textContent = text;
+    this.tipName.setAttribute("x", fits ? x2 + 7 : x2 - 7);
+    this.tipName.setAttribute("y", fits ? y + 4 : Math.min(this.box.bottom - 4, y + 16));
+    this.tipName.setAttribute("text-anchor", fits ? "start" : "end");
+  }
+
+  // ----------------------------------------------------------------------- marbles
+
+  /** Keep labels away from marbles and flags. */
+  reserve() {
+    const { events, bands, steps, band_axis } = this.picture;
+    this.points = events.map(([, , arrival, time]) => [this.x(arrival), this.y(time)]);
+    this.named = events.length <= MOST_NAMED;
+    if (!this.named) return;
+    for (const [x, y] of this.points) this.labels.take({ x: x - 6, y: y - 6, w: 12, h: 12 });
+    for (const band of bands) {
+      const { x2, y1 } = this.extent(band);
+      for (const [step] of band.fires) this.labels.take({ x: (band_axis === "x" ? x2 : this.x(steps[step])) - 6, y: y1 - 5, w: 12, h: 10 });
+    }
+  }
+
+  marbles() {
+    const { events, event_looks } = this.picture;
+    this.looks = new Int8Array(events.length).fill(-1);
+    const { named } = this;
+    events.forEach(([, key], index) => {
+      const [steps, looks] = unzip(event_looks[index]);
+      const [x, y] = this.points[index];
+      const draw = this.canvas ? this.canvas.marble(index) : this.marble(x, y, named ? key : "");
+      this.timeline.add(steps, (stands) => {
+        const look = stands < 0 ? -1 : looks[stands];
+        const before = this.looks[index];
+        this.looks[index] = look;
+        draw(look, before);
+        this.onLook?.(look, before);
+      });
+    });
+  }
+
+  marble(x, y, key) {
+    const mark = svg("path", { transform: `translate(${x} ${y})`, "data-look": "" });
+    mark.style.display = "none";
+    this.markLayer.append(mark);
+    const place = key && this.labels.around(x, y, key);
+    const name = place ? svg("text", { x: place.x, y: place.y, "text-anchor": place.anchor, class: "wmviz-key", text: key }) : null;
+    if (name) {
+      name.style.display = "none";
+      this.labelLayer.append(name);
+    }
+    return (look) => {
+      mark.style.display = look < 0 ? "none" : "";
+      if (name) name.style.display = mark.style.display;
+      if (look < 0) return;
+      mark.setAttribute("d", this.picture.shapes[look]);
+      mark.setAttribute("class", `wmviz-marble wmviz-look-${look}`);
+      mark.dataset.look = look;
+    };
+  }
+
+  /** The marble nearest to a point, among those that stand; -1 if none is near. */
+  nearest(x, y, reach = 18) {
+    let found = -1;
+    let best = reach * reach;
+    this.points.forEach(([px, py], index) => {
+      if (this.looks[index] < 0) return;
+      const distance = (px - x) ** 2 + (py - y) ** 2;
+      if (distance <= best) [found, best] = [index, distance];
+    });
+    return found;
+  }
+
+  // ------------------------------------------------------------------ the playhead
+
+  nowLine() {
+    this.line = svg("line", { y1: this.box.top, y2: this.box.bottom, class: "wmviz-now" });
+    this.dot = svg("circle", { r: 3, class: "wmviz-now-dot" });
+    this.clock = svg("text", { y: this.box.top - 5, class: "wmviz-now-name" });
+    return svg("g", {}, this.line, this.dot, this.clock);
+  }
+
+  selection() {
+    this.ring = svg("circle", { r: 11, class: "wmviz-ring" });
+    this.lag = svg("path", { class: "wmviz-lag" });
+    this.hover = svg("circle", { r: 10, class: "wmviz-hover" });
+    for (const node of [this.ring, this.lag, this.hover]) node.style.display = "none";
+    return svg("g", {}, this.lag, this.ring, this.hover);
+  }
+
+  select(index) {
+    for (const node of [this.ring, this.lag]) node.style.display = index < 0 ? "none" : "";
+    if (index < 0) return;
+    const [x, y] = this.points[index];
+    this.ring.setAttribute("cx", x);
+    this.ring.setAttribute("cy", y);
+    // Up to the diagonal: how long it was under way.
+    const top = this.yInside(this.picture.events[index][2]);
+    this.lag.setAttribute("d", `M${x} ${y}V${top}`);
+  }
+
+  point(index) {
+    this.hover.style.display = index < 0 ? "none" : "";
+    if (index < 0) return;
+    this.hover.setAttribute("cx", this.points[index][0]);
+    this.hover.setAttribute("cy", this.points[index][1]);
+  }
+
+  /** Draw the moment: the marks of a step, and what grows with the clock. */
+  draw(step, now, clock) {
+    this.now = now;
+    if (step !== this.timeline.step) {
+      this.canvas?.begin(step);
+      this.timeline.go(step);
+      this.canvas?.end();
+    }
+    const x = this.xInside(now);
+    for (const segment of this.growing) segment.rect.setAttribute("width", Math.max(0, Math.min(segment.end, x) - segment.begin));
+    for (const name of ["x1", "x2"]) this.line.setAttribute(name, x);
+    this.dot.setAttribute("cx", x);
+    this.dot.setAttribute("cy", this.yInside(now));
+    const half = clock.length * 3.4;
+    this.clock.textContent = clock;
+    this.clock.setAttribute("x", Math.min(this.width - half - 2, Math.max(this.box.left + half, x)));
+    this.drawTip();
+  }
+}
+
+// Many marbles: painted on a canvas below the SVG. Forward, only what is new is painted; backward, all of it again.
+class MarbleCanvas {
+  constructor(plane) {
+    this.plane = plane;
+    this.rises = [];
+    this.steps = [];
+    this.node = html("canvas", { class: "wmviz-canvas", "aria-hidden": "true" });
+    const scale = window.devicePixelRatio || 1;
+    this.node.width = plane.width * scale;
+    this.node.height = plane.height * scale;
+    this.node.style.width = `${plane.width}px`;
+    this.node.style.height = `${plane.height}px`;
+    this.pen = this.node.getContext("2d");
+    this.pen.scale(scale, scale);
+    this.shapes = plane.picture.shapes.map((d) => new Path2D(d));
+    this.fresh = [];
+  }
+
+  rise(step, d) {
+    this.rises.push(new Path2D(d));
+    this.steps.push(step);
+  }
+
+  marble(index) {
+    return (look) => {
+      if (look >= 0) this.fresh.push(index);
+    };
+  }
+
+  begin(step) {
+    this.fresh = [];
+    this.back = step < this.plane.timeline.step;
+    this.from = this.back ? -1 : lastUpTo(this.steps, this.plane.timeline.step);
+    this.to = lastUpTo(this.steps, step);
+  }
+
+  end() {
+    if (this.back) this.clear();
+    else this.paint(this.fresh);
+  }
+
+  clear() {
+    this.pen.clearRect(0, 0, this.plane.width, this.plane.height);
+    this.from = -1;
+    const standing = [];
+    this.plane.looks.forEach((look, index) => look >= 0 && standing.push(index));
+    this.paint(standing);
+  }
+
+  paint(indexes) {
+    const style = getComputedStyle(this.node);
+    const colour = (name) => style.getPropertyValue(name);
+    this.pen.lineWidth = 2;
+    this.pen.strokeStyle = colour("--wmviz-watermark");
+    for (let nth = this.from + 1; nth <= this.to; nth++) this.pen.stroke(this.rises[nth]);
+    this.from = this.to;
+    const colours = this.shapes.map((_, look) => colour(`--wmviz-look-${look}`));
+    const paper = colour("--wmviz-paper");
+    for (const index of indexes) {
+      const look = this.plane.looks[index];
+      const [x, y] = this.plane.points[index];
+      this.pen.save();
+      this.pen.translate(x, y);
+      this.pen.scale(0.5, 0.5);
+      this.pen.fillStyle = HOLLOW.has(look) ? paper : colours[look];
+      this.pen.strokeStyle = colours[look];
+      if (look !== CROSS) this.pen.fill(this.shapes[look]);
+      if (look === CROSS || HOLLOW.has(look)) this.pen.stroke(this.shapes[look]);
+      this.pen.restore();
+    }
+  }
+}

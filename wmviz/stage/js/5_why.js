@@ -1,0 +1,93 @@
+// Why: the sentences of the moment, the life of a chosen event, and the ledger that always balances.
+
+class Why {
+  constructor(onJump, onClose) {
+    this.onJump = onJump;
+    this.onClose = onClose;
+    this.head = html("p", { class: "wmviz-when" });
+    this.list = html("ol", { class: "wmviz-sentences", "aria-live": "polite" });
+    this.ledger = html("dl", { class: "wmviz-ledger", "aria-label": "Ledger: where every arrived event is" });
+    this.life = html("div", { class: "wmviz-life", "aria-live": "polite" });
+    this.scroll = html("div", { class: "wmviz-told", tabindex: "0", role: "region", "aria-label": "What happens, and why" }, this.head, this.list, this.life);
+    this.node = html("section", { class: "wmviz-why", "aria-label": "Why" }, html("div", { class: "wmviz-why-box" }, this.scroll, this.ledger));
+  }
+
+  show(picture) {
+    this.picture = picture;
+    this.counts = new Array(picture.looks.length).fill(0);
+    this.ledger.replaceChildren();
+    this.rows = picture.looks.map((words, look) => {
+      const number = html("dd", { text: "0" });
+      const row = html("div", { class: "wmviz-fate" }, html("dt", {}, glyph(look, picture.shapes[look]), html("span", { text: words })), number);
+      this.ledger.append(row);
+      return { row, number };
+    });
+    this.total = html("dd", { text: "0" });
+    this.ledger.append(html("div", { class: "wmviz-fate wmviz-total" }, html("dt", { text: "arrived" }), this.total));
+    this.more = html("p", { class: "wmviz-more" });
+    this.ledger.append(html("div", { class: "wmviz-seen" }, this.more));
+    this.pairSteps = picture.pairs.map(([step]) => step);
+    this.seenSteps = picture.seen.map(([step]) => step);
+  }
+
+  count(look, before) {
+    if (before >= 0) this.counts[before]--;
+    if (look >= 0) this.counts[look]++;
+  }
+
+  /** Tell a moment, or in fine steps a single step. */
+  draw(step, moment, fine, clock, sentences, playing) {
+    this.list.setAttribute("aria-live", playing ? "off" : "polite");
+    this.drawLedger(step);
+    const { picture } = this;
+    this.head.textContent =
+      step < 0 ? "Before the first event" : `${clock} · moment ${moment + 1} of ${picture.moments.length}${fine ? `, step ${step + 1}` : ""}`;
+    this.list.replaceChildren(...this.sentences(step, moment, fine, sentences));
+    if (!playing) this.scroll.scrollTop = 0;
+  }
+
+  sentences(step, moment, fine, sentences) {
+    const { picture } = this;
+    if (step < 0) return [html("li", { class: "wmviz-head", text: picture.about || "Press play, or step forward." })];
+    const told = picture.told[moment];
+    const [head, leftOut] = fine ? [-1, 0] : told;
+    const rows = fine ? range(picture.first_rows[step], picture.first_rows[step + 1]) : told.slice(2);
+    const items = rows.map((row) => html("li", { class: row === head ? "wmviz-head" : "", text: sentences[row] ?? "…" }));
+    if (leftOut) items.push(html("li", { class: "wmviz-left-out", text: `… and ${leftOut} more like these.` }));
+    return items.length ? items : [html("li", { text: "Nothing changes in this step." })];
+  }
+
+  drawLedger(step) {
+    this.rows.forEach(({ row, number }, look) => {
+      number.textContent = this.counts[look];
+      row.classList.toggle("wmviz-zero", this.counts[look] === 0);
+    });
+    this.total.textContent = this.counts.reduce((sum, count) => sum + count, 0);
+    const pair = this.picture.pairs[lastUpTo(this.pairSteps, step)];
+    const seen = this.picture.seen[lastUpTo(this.seenSteps, step)];
+    const parts = [];
+    if (seen) parts.push(`In the sink's results: ${seen[2]} once, ${seen[3]} more than once, ${seen[1]} not.`);
+    if (pair?.[2]) parts.push(`Pairs of event and window: ${pair[1]} accepted, ${pair[2]} silently missed.`);
+    this.more.textContent = parts.join(" ");
+  }
+
+  /** The life of an event; what is still to come at this step is dimmed. A click jumps to that moment. */
+  drawLife(index, step, sentences) {
+    this.life.hidden = index < 0;
+    if (index < 0) return this.life.replaceChildren();
+    const { picture } = this;
+    const [id, , , , tip] = picture.events[index];
+    const items = picture.lives[index].map((row) => {
+      const at = lastUpTo(picture.first_rows, row);
+      const button = html("button", { type: "button", text: sentences[row] ?? "…", title: "Go to this moment", onclick: () => this.onJump(at) });
+      return html("li", { class: at > step ? "wmviz-later" : "" }, button);
+    });
+    const close = html("button", { type: "button", class: "wmviz-close", "aria-label": "Close the life of this event", onclick: () => this.onClose() }, icon("close"));
+    const head = html("div", { class: "wmviz-life-head" }, html("h4", { text: `The life of ${id}` }), close);
+    this.life.replaceChildren(head, html("p", { class: "wmviz-tip", text: tip }), html("ol", {}, ...items));
+  }
+}
+
+function range(from, end) {
+  return Array.from({ length: Math.max(0, end - from) }, (_, index) => from + index);
+}

@@ -1,0 +1,57 @@
+// The table of results: key × window, with what the window holds and what the sink shows.
+
+class Results {
+  constructor() {
+    this.body = html("tbody");
+    this.head = html("tr");
+    this.note = html("p", { class: "wmviz-more" });
+    this.table = html("table", {}, html("thead", {}, this.head), this.body);
+    this.scroll = html("div", { class: "wmviz-scroll", tabindex: "0", role: "region", "aria-label": "Results by window and key" }, this.table);
+    this.node = html("section", { class: "wmviz-results" }, this.scroll, this.note);
+  }
+
+  show(picture) {
+    const unit = picture.unit ? ` (${picture.unit})` : "";
+    const head = ["window", "key", `window holds${unit}`, `sink shows${unit}`, "firings", "status"];
+    this.head.replaceChildren(...head.map((text) => html("th", { scope: "col", text })));
+    this.timeline = new Timeline();
+    this.body.replaceChildren();
+    let before = null;
+    for (const result of picture.results) {
+      this.row(result, picture.bands[result.band].label, result.band !== before);
+      before = result.band;
+    }
+    const left = picture.results_left_out;
+    this.note.textContent = left ? `${left.toLocaleString("en")} more rows are not shown.` : "";
+    this.node.hidden = picture.results.length === 0;
+  }
+
+  row({ key, changes }, window, first) {
+    const cells = Array.from({ length: 4 }, () => html("td"));
+    const [holds, shows, firings, status] = cells;
+    const [bar, value, lead] = [html("span", { class: "wmviz-bar" }), html("span"), html("span", { class: "wmviz-lead" })];
+    shows.append(bar, value, lead);
+    shows.className = "wmviz-shows";
+    holds.className = firings.className = "wmviz-number";
+    const row = html("tr", { class: first ? "wmviz-first" : "" }, html("td", { text: window }), html("td", { text: key }), ...cells);
+    row.hidden = true;
+    this.body.append(row);
+    const steps = changes.map(([step]) => step);
+    this.timeline.add(steps, (stands) => {
+      row.hidden = stands < 0;
+      if (stands < 0) return;
+      const [, running, written, count, state, share, leads] = changes[stands];
+      holds.textContent = running || "–";
+      value.textContent = written || "–";
+      bar.style.width = `${Math.round(share * 100)}%`;
+      lead.textContent = leads ? "highest" : "";
+      firings.textContent = count;
+      status.textContent = state;
+      row.dataset.status = state;
+    });
+  }
+
+  draw(step) {
+    this.timeline.go(step);
+  }
+}

@@ -1,0 +1,330 @@
+// The stage: the parts on one playhead, and the gestures. What it knows, the host knows too.
+
+const SAVE_EVERY = 100; // ms between two reports of the playhead
+
+class Stage {
+  constructor(host, root) {
+    this.host = host;
+    this.root = root;
+    this.step = host.get("step");
+    this.playing = false;
+    this.sentences = [];
+    this.why = new Why((step) => this.go(step), () => this.select(-1));
+    this.results = new Results();
+    this.controls = new Controls({
+      toggle: () => this.toggle(),
+      step: (by, fine) => this.move(by, fine),
+      scrub: (moment) => this.go(this.stepOf(moment)),
+      reset: () => this.go(-1),
+      end: () => this.go(this.picture.steps.length - 1),
+      speed: (speed) => this.report("speed", speed),
+      saveHtml: () => this.report("page_wanted", host.get("page_wanted") + 1),
+    });
+    this.parameters = new Parameters((name, value) => this.change(name, value));
+    this.frame();
+    this.listen();
+    this.show();
+  }
+
+  frame() {
+    this.title = html("h3", { class: "wmviz-name" });
+    this.note = html("p", { class: "wmviz-note" });
+    this.planeBox = html("div", { class: "wmviz-plane-box", tabindex: "0", role: "group" });
+    this.bubble = html("div", { class: "wmviz-bubble", role: "status" });
+    this.bubble.hidden = true;
+    this.planeBox.append(this.bubble);
+    const left = html("div", { class: "wmviz-left" }, this.planeBox, this.controls.node);
+    const head = html("header", { class: "wmviz-header" }, html("div", { class: "wmviz-names" }, this.title, this.note), this.parameters.node);
+    this.controls.saveButton.hidden = !this.host.live;
+    this.root.classList.add("wmviz");
+    this.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab leaves the keys to the stage
+    this.root.replaceChildren(head, html("div", { class: "wmviz-main" }, left, this.why.node), this.results.node);
+  }
+
+  listen() {
+    const { host } = this;
+    host.on("picture", () => this.show());
+    host.on("sentences", () => this.tell());
+    host.on("problem", () => this.answered());
+    host.on("answer", () => this.answered());
+    host.on("page", () => this.download(host.get("page")));
+    host.on("step", () => this.go(host.get("step"), false));
+    host.on("speed", () => this.draw());
+    host.on("selected", () => this.draw());
+    host.on("playing", () => host.get("playing") !== this.playing && this.toggle());
+    this.root.addEventListener("keydown", (event) => this.key(event));
+    this.planeBox.addEventListener("pointermove", (event) => this.hover(event));
+    this.planeBox.addEventListener("pointerleave", () => this.point(-1));
+    this.planeBox.addEventListener("click", (event) => this.select(this.under(event)));
+    this.watcher = new ResizeObserver(() => this.resize());
+    this.watcher.observe(this.planeBox);
+    this.themes = watchTheme(this.root, () => this.plane?.canvas?.clear());
+  }
+
+  close() {
+    this.playing = false;
+    this.watcher.disconnect();
+    this.themes();
+  }
+
+  // -------------------------------------------------------------------- from Python
+
+  show() {
+    this.picture = this.host.get("picture");
+    this.sentences = this.told() ?? [];
+    this.player = new Player(this.picture);
+    [this.clockSteps, this.clocks] = unzip(this.picture.clocks);
+    this.title.textContent = this.picture.title;
+    this.note.textContent = this.picture.note ?? "";
+    this.parameters.show(this.picture.parameters ?? [], this.host.live);
+    this.controls.show(this.picture);
+    this.results.show(this.picture);
+    this.step = Math.min(this.playing ? this.step : this.host.get("step"), this.picture.steps.length - 1);
+    this.build();
+    if (this.playing) this.player.seek(this.moment());
+  }
+
+  told() {
+    const told = this.host.get("sentences");
+    return told && told.id === this.picture.id ? told.texts : null;
+  }
+
+  tell() {
+    this.sentences = this.told() ?? this.sentences;
+    this.draw();
+  }
+
+  build() {
+    const width = Math.floor(this.planeBox.clientWidth);
+    if (!width) return;
+    this.plane?.node.remove();
+    this.why.show(this.picture);
+    this.plane = new Plane(this.picture, width);
+    this.plane.onLook = (look, before) => this.why.count(look, before);
+    this.planeBox.prepend(this.plane.node);
+    this.draw();
+  }
+
+  resize() {
+    if (Math.floor(this.planeBox.clientWidth) !== this.plane?.width) requestAnimationFrame(() => this.build());
+  }
+
+  // ------------------------------------------------------------------ to Python
+
+  report(name, value) {
+    this.host.set(name, value);
+    this.host.save();
+    this.draw();
+  }
+
+  /** One change at a time is on its way; while it is, only the newest wish is kept. */
+  change(name, value) {
+    this.wish = { name, value };
+    if (!this.waiting) this.send();
+  }
+
+  send() {
+    const { name, value } = this.wish;
+    this.wish = null;
+    if (this.host.get(name) === value) return this.parameters.tell("");
+    this.waiting = true;
+    this.host.set("step", this.step);
+    this.host.set(name, value);
+    this.host.save();
+  }
+
+  answered() {
+    this.waiting = false;
+    this.parameters.tell(this.host.get("problem"));
+    if (this.wish) this.send();
+  }
+
+  download(page) {
+    if (!page) return;
+    const link = html("a", { href: URL.createObjectURL(new Blob([page], { type: "text/html" })), download: "stage.html" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  // -------------------------------------------------------------------- the playhead
+
+  /** The moment that a step belongs to; -1 before the first. */
+  moment() {
+    return this.step < 0 ? -1 : lastUpTo(this.picture.moments, this.step - 1) + 1;
+  }
+
+  stepOf(moment) {
+    return moment < 0 ? -1 : this.picture.moments[moment];
+  }
+
+  get fine() {
+    return this.step >= 0 && this.picture.moments[this.moment()] !== this.step;
+  }
+
+  go(step, report = true) {
+    this.now = null;
+    this.step = step;
+    this.player.seek(this.moment());
+    this.draw();
+    if (report) this.save();
+  }
+
+  move(by, fine) {
+    if (this.playing) this.toggle();
+    const last = this.picture.steps.length - 1;
+    if (fine) return this.go(Math.min(last, Math.max(-1, this.step + by)));
+    const moment = this.moment() + (by > 0 ? (this.fine ? 0 : 1) : -1);
+    this.go(this.stepOf(Math.min(this.picture.moments.length - 1, Math.max(-1, moment))));
+  }
+
+  toggle() {
+    this.playing = !this.playing;
+    this.host.set("playing", this.playing);
+    if (this.playing) {
+      if (this.step >= this.picture.steps.length - 1) this.go(-1);
+      this.player.seek(this.moment());
+      this.before = null;
+      requestAnimationFrame((at) => this.tick(at));
+    }
+    this.save();
+    this.draw();
+  }
+
+  tick(at) {
+    if (!this.playing || !this.root.isConnected) return;
+    // The first frame's own timestamp is zero: it can be earlier than performance.now().
+    this.player.advance((at - (this.before ?? at)) * this.host.get("speed"));
+    this.before = at;
+    const { moment, now } = this.player.read();
+    this.step = this.stepOf(moment);
+    this.now = calm() ? null : now;
+    this.draw();
+    if (at - (this.saved ?? 0) >= SAVE_EVERY) {
+      this.saved = at;
+      this.save();
+    }
+    if (this.player.done) this.toggle();
+    else requestAnimationFrame((next) => this.tick(next));
+  }
+
+  save() {
+    this.host.set("step", this.step);
+    this.host.save();
+  }
+
+  draw() {
+    if (!this.plane) return;
+    const { picture, step } = this;
+    const moment = this.moment();
+    const standing = step < 0 ? (picture.steps.length ? Math.min(picture.x.from, picture.steps[0]) : 0) : picture.steps[step];
+    const selected = this.host.get("selected");
+    const clock = step < 0 ? "" : this.clocks[lastUpTo(this.clockSteps, step)];
+    this.plane.draw(step, this.now ?? standing, clock);
+    this.plane.select(selected);
+    this.controls.draw(moment, clock || "before the first event", this.playing, this.host.get("speed"));
+    if (this.drawn?.step === step && this.drawn.picture === picture && this.drawn.sentences === this.sentences && this.drawn.selected === selected && this.drawn.plane === this.plane) return;
+    this.drawn = { step, picture, sentences: this.sentences, selected, plane: this.plane };
+    this.why.draw(step, moment, this.fine, clock, this.sentences, this.playing);
+    this.why.drawLife(selected, step, this.sentences);
+    this.results.draw(step);
+    this.planeBox.setAttribute("aria-label", this.words(clock));
+  }
+
+  /** The picture in words, for a screen reader. */
+  words(clock) {
+    const counts = this.picture.looks.map((words, look) => [this.why.counts[look], words]).filter(([count]) => count);
+    const watermark = this.plane.watermarkNow;
+    const parts = [
+      clock ? `Processing time ${clock}.` : "Before the first event.",
+      watermark ? `Watermark ${watermark[3]}.` : "No watermark yet.",
+      `Events: ${counts.map(([count, words]) => `${count} ${words}`).join(", ") || "none yet"}.`,
+      "Up and down arrow choose an event.",
+    ];
+    return parts.join(" ");
+  }
+
+  // ---------------------------------------------------------------- keys and pointer
+
+  key(event) {
+    const typing = event.target.closest("input[type=text], select");
+    const sliding = event.target.closest("input[type=range]:not(.wmviz-scrub)");
+    const onButton = event.target.closest("button");
+    const keys = {
+      ArrowLeft: () => this.move(-1, event.shiftKey),
+      ArrowRight: () => this.move(1, event.shiftKey),
+      Home: () => this.go(-1),
+      End: () => this.go(this.picture.steps.length - 1),
+      Escape: () => this.select(-1),
+    };
+    if (!onButton) keys[" "] = () => this.toggle();
+    if (event.target === this.planeBox) {
+      keys.ArrowUp = () => this.choose(1);
+      keys.ArrowDown = () => this.choose(-1);
+    }
+    event.stopPropagation();
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+    if (sliding && event.key !== " " && event.key !== "Escape") return;
+    event.preventDefault();
+    keys[event.key]();
+  }
+
+  /** Choose the next or the previous event that stands, in order of arrival. */
+  choose(by) {
+    const { looks } = this.plane;
+    const selected = this.host.get("selected");
+    let index = selected < 0 && by < 0 ? looks.length : selected;
+    do index += by;
+    while (index >= 0 && index < looks.length && looks[index] < 0);
+    if (index >= 0 && index < looks.length) this.select(index);
+  }
+
+  under(event) {
+    const box = this.plane.svg.getBoundingClientRect();
+    return this.plane.nearest(event.clientX - box.left, event.clientY - box.top);
+  }
+
+  hover(event) {
+    this.point(this.under(event));
+  }
+
+  point(index) {
+    this.plane.point(index);
+    this.planeBox.style.cursor = index < 0 ? "" : "pointer";
+    this.bubble.hidden = index < 0;
+    if (index < 0) return;
+    const [id, , , , tip] = this.picture.events[index];
+    const fate = this.picture.looks[this.plane.looks[index]];
+    this.bubble.replaceChildren(html("strong", { text: id }), html("span", { text: ` ${tip}` }), html("em", { text: fate }));
+    const [x, y] = this.plane.points[index];
+    const left = x > this.plane.width / 2;
+    this.bubble.style.left = left ? "" : `${x + 14}px`;
+    this.bubble.style.right = left ? `${this.planeBox.clientWidth - x + 14}px` : "";
+    this.bubble.style.top = `${Math.max(4, y - 20)}px`;
+  }
+
+  select(index) {
+    this.report("selected", index);
+  }
+}
+
+function calm() {
+  return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** Light or dark: JupyterLab's theme where there is one, else the reader's system. Gives a function that ends it. */
+function watchTheme(root, onChange) {
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  const read = () => {
+    const lab = document.body.dataset.jpThemeLight;
+    root.dataset.theme = (lab === undefined ? system.matches : lab === "false") ? "dark" : "light";
+    onChange();
+  };
+  const watcher = new MutationObserver(read);
+  watcher.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
+  system.addEventListener("change", read);
+  read();
+  return () => {
+    watcher.disconnect();
+    system.removeEventListener("change", read);
+  };
+}

@@ -1,0 +1,131 @@
+"""Static forms that play without Python: a page of its own, and the part that a saved notebook carries."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from wmviz.engine.simulate import simulate
+from wmviz.scenario import Scenario
+from wmviz.stage.player import module_text, style_text
+from wmviz.stage.still import image_html
+from wmviz.stage.subject import checksum, drawable, show, told
+from wmviz.trace import Trace
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ max-width: 1320px; margin: 0 auto; padding: 16px; background: #fff; }}
+@media (prefers-color-scheme: dark) {{ body {{ background: #0e1013; }} }}
+@media (max-width: 480px) {{ body {{ padding: 6px; }} }}
+</style>
+</head>
+<body>
+{stage}
+</body>
+</html>
+"""
+
+
+def save_html(source: Scenario | Trace, path: str | Path) -> Path:
+    """Save a stage as a page that plays, steps and explains with no kernel and no network.
+
+    Parameters
+    ----------
+    source
+        A scenario, or the full trace of one.
+    path
+        Where to write it.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    if isinstance(source, Trace):
+        text = page(source, source.scenario)
+    else:
+        scenario, note = drawable(source)
+        text = page(simulate(scenario), scenario, note)
+    path = Path(path)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def page(trace: Trace, first: Scenario, note: str = "") -> str:
+    """Write the page of a trace."""
+    picture = show(trace, first, note)
+    stage = _place(trace, picture) + _player()
+    return _PAGE.format(title=escape(picture["title"]), stage=stage)
+
+
+def fallback_html(trace: Trace, first: Scenario, note: str = "") -> str:
+    """Write what a notebook shows where there is no kernel; the player comes once in a notebook."""
+    start = "" if _carried.elsewhere() else _player()
+    return _place(trace, show(trace, first, note)) + start + "<script>globalThis.wmvizMount?.()</script>"
+
+
+class _Carried:
+    """Remembers which cell of this kernel's notebook carries the player, so that others need not."""
+
+    def __init__(self) -> None:
+        self._cell: Any = None
+
+    def elsewhere(self) -> bool:
+        """Tell whether another cell has the player; if none has, the present one gets it."""
+        cell = _present_cell()
+        if self._cell is not None and cell is not None and cell != self._cell:
+            return True
+        self._cell = cell
+        return False
+
+
+_carried = _Carried()
+
+
+def _present_cell() -> Any:
+    """Give the id of the notebook cell that runs; None outside a notebook."""
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:  # no notebook without IPython
+        return None
+    shell = get_ipython()
+    if shell is None or not hasattr(shell, "get_parent"):
+        return None
+    return shell.get_parent().get("metadata", {}).get("cellId")
+
+
+def _place(trace: Trace, picture: dict[str, Any]) -> str:
+    """Write the still picture, with the data that turns it into a stage."""
+    values = {
+        "picture": picture,
+        "sentences": told(trace, picture),
+        "step": -1,
+        "playing": False,
+        "speed": 1,
+        "selected": -1,
+        "problem": "",
+    }
+    packed = base64.b64encode(zlib.compress(json.dumps(values, separators=(",", ":")).encode(), 9)).decode()
+    return (
+        f'<div data-wmviz-stage="{picture["id"]}">{image_html(picture)}'
+        f'<script type="application/octet-stream">{packed}</script></div>'
+    )
+
+
+def _player() -> str:
+    module = module_text() + "\nglobalThis.wmvizMount = mountAll;\nmountAll();\n"
+    assert "</script" not in module, "the module would end its own element"
+    return f'<style>{style_text()}</style><script type="module">{module}</script>'
+
+
+__all__ = ["checksum", "fallback_html", "page", "save_html"]

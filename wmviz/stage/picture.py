@@ -1,0 +1,538 @@
+"""From a Trace to the picture that the browser draws: marks, each with the steps at which it appears, changes and goes.
+
+The browser knows no rule of Flink. What stands at a step, in which look and with which words, is settled here in one
+pass over the rows. A *moment* is what one arrival, tick or timer sets off; the buttons of the stage go from moment to
+moment, and in fine steps from step to step.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from enum import IntEnum
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from wmviz.scenario import Event, Scenario
+from wmviz.stage.axes import Axis, axis_of, shared_day
+from wmviz.times import MIN_MS, duration_text, time_text
+from wmviz.trace import Content, Kind, Trace
+from wmviz.window import AnyWindow
+
+MOST_OF_A_KIND = 2
+"""Sentences of one kind in a moment; the panel says how many it leaves out."""
+MOST_WRITTEN = 4
+"""Values of an append sink shown in a row of the table."""
+MOST_RESULTS = 300
+"""Rows of the table of results; a longer table says how many it leaves out."""
+
+
+class Look(IntEnum):
+    """How a marble looks: the fate of its event."""
+
+    IN_FLIGHT = 0
+    ON_TIME = 1
+    LATE_COUNTED = 2
+    SIDE_OUTPUT = 3
+    DROPPED = 4
+    NO_WINDOW = 5
+
+
+LOOKS = ("in flight", "on time", "late but counted", "side output", "dropped", "in no window")
+"""The words for each `Look`."""
+SHAPES = (
+    "M5 0A5 5 0 1 1 -5 0A5 5 0 1 1 5 0Z",
+    "M5 0A5 5 0 1 1 -5 0A5 5 0 1 1 5 0Z",
+    "M0 -7L7 0L0 7L-7 0Z",
+    "M-5 -5H5V5H-5Z",
+    "M-5 -5L5 5M5 -5L-5 5",
+    "M0 -6L6 5H-6Z",
+)
+"""The outline for each `Look`, around 0, 0: ring, disc, diamond, square, cross, triangle."""
+FATE_OF = {Kind.LATE: Look.SIDE_OUTPUT, Kind.DROPPED: Look.DROPPED, Kind.NO_WINDOW: Look.NO_WINDOW}
+
+
+WEIGHT: dict[int, int] = {
+    kind: weight
+    for weight, kind in enumerate(
+        (Kind.WATERMARK, Kind.ADDED, Kind.ENDED, Kind.CLEANED, Kind.FIRED, Kind.MISSED, *FATE_OF), start=1
+    )
+}
+"""What matters most in a moment has the highest weight."""
+
+
+class State(IntEnum):
+    """The state of a band: all windows of one stretch of time, whatever their key."""
+
+    NONE = 0
+    FILLING = 1
+    FIRED = 2
+    CLOSED = 3
+
+
+def picture_of(trace: Trace) -> dict[str, Any]:
+    """Draw up the picture of a trace.
+
+    Parameters
+    ----------
+    trace
+        A full trace of our engine.
+
+    Returns
+    -------
+    dict
+        Plain JSON. Times are ms after ``origin``; what a person reads is text already.
+    """
+    scenario = trace.scenario
+    marks = Marks(trace)
+    x = axis_of(trace.step_at_ms, _edges(marks, "processing"), scenario.zone)
+    y = axis_of((event.event_time_ms for event in scenario.events), _edges(marks, "event"), scenario.zone)
+    origin = x.from_ms
+    return {
+        "title": scenario.title or scenario.name,
+        "about": scenario.about,
+        "engine": trace.engine,
+        "origin": origin,
+        "x": _axis(x, origin, "processing time: when it arrives"),
+        "y": _axis(y, origin, "event time: when it happened"),
+        "steps": [at_ms - origin for at_ms in trace.step_at_ms],
+        "clocks": _clocks(trace),
+        "first_rows": marks.first_rows,
+        "moments": marks.moments,
+        "told": _told(trace, marks),
+        "looks": LOOKS,
+        "shapes": SHAPES,
+        "events": [
+            [e.id, e.key, e.arrival_time_ms - origin, e.event_time_ms - origin, tip(e, scenario)]
+            for e in scenario.events
+        ],
+        "event_looks": marks.looks,
+        "lives": marks.lives,
+        "watermark": [
+            [step, trace.step_at_ms[step] - origin, _within(ms, y) - origin, time_text(ms, scenario.zone)]
+            for step, ms in marks.watermark
+        ],
+        "bands": [_band(band, marks, origin, scenario.zone) for band in marks.bands],
+        "band_axis": _band_axis(scenario),
+        "lanes": _lanes(scenario),
+        "pairs": marks.pairs,
+        "seen": marks.seen,
+        "results": marks.results[:MOST_RESULTS],
+        "unit": scenario.unit,
+        "results_left_out": max(0, len(marks.results) - MOST_RESULTS),
+    }
+
+
+def tip(event: Event, scenario: Scenario) -> str:
+    """Say in a line what an event is, when it happened and when it arrived."""
+    lag_ms = event.arrival_time_ms - event.event_time_ms
+    lag = "at once" if lag_ms == 0 else f"{duration_text(abs(lag_ms))} {'later' if lag_ms > 0 else 'before'}"
+    happened, arrived = (time_text(ms, scenario.zone) for ms in (event.event_time_ms, event.arrival_time_ms))
+    return f"{event.value:,} {scenario.unit}".rstrip() + f": happened {happened}, arrived {arrived} ({lag})"
+
+
+def window_text(window: AnyWindow, zone: str | None) -> str:
+    """Write a window as Flink means it, half open: ``[6:00, 7:00)``."""
+    if window.start_ms is None or window.end_ms is None:
+        return "the global window"
+    day = shared_day((window.start_ms, window.end_ms - 1), zone)
+    texts = (time_text(ms, zone) for ms in (window.start_ms, window.end_ms))
+    return f"[{', '.join(text.rpartition(' ')[2] if day and ' ms' not in text else text for text in texts)})"
+
+
+class Fire(NamedTuple):
+    """A firing of one or more windows of a band at one step."""
+
+    step: int
+    results: int
+    again: int
+
+
+class Band:
+    """All windows of one stretch of time: their common state, and their firings."""
+
+    def __init__(self, window: AnyWindow) -> None:
+        self.window = window
+        self.alive = 0
+        self.fires: list[Fire] = []
+        self.states: list[tuple[int, State, bool]] = []
+        self.values: dict[int, int] = {}
+        self.leaders: set[int] = set()
+
+    def state(self, step: int, clock_ms: int) -> None:
+        """Settle the state after something has changed at a step; the clock is the one that the windows go by."""
+        if self.alive:
+            state = State.FIRED if clock_ms >= self.window.max_timestamp_ms else State.FILLING
+        else:
+            state = State.CLOSED if self.states else State.NONE
+        _put(self.states, (step, state, bool(self.fires)))
+
+    def fire(self, step: int, *, again: bool) -> None:
+        """Count a firing; those of one step are one mark."""
+        if self.fires and self.fires[-1].step == step:
+            last = self.fires.pop()
+            self.fires.append(Fire(step, last.results + 1, last.again + again))
+        else:
+            self.fires.append(Fire(step, 1, int(again)))
+
+    def write(self, index: int, value: int) -> set[int]:
+        """Note a written value; give the windows that gain or lose the lead by it."""
+        before, best = self.leaders, max((self.values[leader] for leader in self.leaders), default=value)
+        self.values[index] = value
+        if index in before and value < best:
+            best = max(self.values.values())
+            self.leaders = {other for other, written in self.values.items() if written == best}
+        elif value > best or not before:
+            self.leaders = {index}
+        elif value == best:
+            self.leaders = before | {index}
+        return before ^ self.leaders
+
+
+class Marks:
+    """One pass over the rows of a trace, which settles every mark."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.scenario = trace.scenario
+        self.by_event_time = self.scenario.window.time == "event"
+        self.looks: list[list[int]] = [[] for _ in self.scenario.events]
+        self.watermark: list[tuple[int, int]] = []
+        self.lives: list[list[int]] = [[] for _ in self.scenario.events]
+        self.pairs: list[list[int]] = []
+        self.seen: list[list[int]] = []
+        self.first_rows = _first_rows(trace)
+        self.moments = _moments(trace, self.first_rows)
+        order = sorted({window for _, window in trace.windows}, key=lambda w: (w.start_ms or 0, w.end_ms or 0))
+        self.bands = [Band(window) for window in order]
+        place = {window: index for index, window in enumerate(order)}
+        self.band_of = [place[window] for _, window in trace.windows]
+        self._clock_ms = MIN_MS
+        self._alive: set[int] = set()
+        self._open: set[int] = set()
+        self._passed: set[int] = set()
+        self._arrived = 0
+        self._accepted = self._missed = 0
+        self._running: list[int | None] = [None] * len(trace.windows)
+        self._written: list[list[int]] = [[] for _ in trace.windows]
+        self._firings = [0] * len(trace.windows)
+        self._status = [""] * len(trace.windows)
+        self._sights = Sights(self.scenario.sink == "append")
+        self._changes: list[list[list[Any]]] = [[] for _ in trace.windows]
+        for step, (first, end) in enumerate(pairwise(self.first_rows)):
+            self._step(step, range(first, end))
+        self.results = self._results()
+
+    # ------------------------------------------------------------- the pass
+
+    def _step(self, step: int, rows: range) -> None:
+        touched: set[int] = set()
+        for row in rows:
+            self._row(step, row, touched)
+        if not self.by_event_time:
+            self._clock_ms = self.trace.step_at_ms[step]
+        for band in {self.band_of[index] for index in touched} | self._passed:
+            self.bands[band].state(step, self._clock_ms)
+        self._passed.clear()
+        for index in touched | self._leads_moved(touched):
+            self._result(step, index)
+        _note(self.pairs, [step, self._accepted, self._missed])
+        _note(self.seen, [step, *self._sights.counts(self._arrived)])
+
+    def _row(self, step: int, row: int, touched: set[int]) -> None:
+        kind, subject, value = self.trace.kind[row], self.trace.subject[row], self.trace.value[row]
+        if kind == Kind.ARRIVED:
+            self._arrived += 1
+            self._look(step, subject, Look.IN_FLIGHT)
+            self.lives[subject].append(row)
+        elif kind == Kind.WATERMARK:
+            if self.trace.places[subject] == "window":
+                self._watermark(step, value)
+        elif kind == Kind.ADDED:
+            self._added(step, row, touched)
+        elif kind == Kind.MISSED:
+            self._missed += 1
+            self.lives[subject].append(row)
+        elif kind in FATE_OF:
+            self._look(step, subject, FATE_OF[Kind(kind)])
+            self.lives[subject].append(row)
+        elif kind == Kind.FIRED:
+            self.bands[self.band_of[subject]].fire(step, again=self._firings[subject] > 0)
+            self._firings[subject] += 1
+            self._status[subject] = "provisional"
+            for event in self._sights.fired(subject, self.trace.contents[row]):
+                self.lives[event].append(row)
+            touched.add(subject)
+        elif kind == Kind.PURGED:
+            self._running[subject] = None
+            touched.add(subject)
+        elif kind == Kind.CLEANED:
+            self._cleaned(subject, touched)
+        elif kind == Kind.WRITTEN:
+            self._write(subject, value)
+            touched.add(subject)
+
+    def _watermark(self, step: int, watermark_ms: int) -> None:
+        before_ms, self._clock_ms = self._clock_ms, watermark_ms
+        self.watermark.append((step, watermark_ms))
+        self._passed |= {
+            band for band in self._open if before_ms < self.bands[band].window.max_timestamp_ms <= watermark_ms
+        }
+
+    def _added(self, step: int, row: int, touched: set[int]) -> None:
+        index, event = self.trace.subject[row], self.trace.event_of(row)
+        if index not in self._alive:
+            self._alive.add(index)
+            self.bands[self.band_of[index]].alive += 1
+            self._open.add(self.band_of[index])
+        late = self.by_event_time and self._clock_ms >= self.trace.windows[index].window.max_timestamp_ms
+        self._look(step, event, Look.LATE_COUNTED if late else Look.ON_TIME)
+        self._accepted += 1
+        self.lives[event].append(row)
+        self._running[index] = self.trace.value[row]
+        self._status[index] = self._status[index] or "filling"
+        touched.add(index)
+
+    def _cleaned(self, index: int, touched: set[int]) -> None:
+        self._alive.discard(index)
+        band = self.bands[self.band_of[index]]
+        band.alive -= 1
+        if not band.alive:
+            self._open.discard(self.band_of[index])
+        self._running[index] = None
+        self._status[index] = "final" if self._firings[index] else "never fired"
+        touched.add(index)
+
+    def _look(self, step: int, event: int, look: Look) -> None:
+        looks = self.looks[event]
+        if looks:
+            # In several windows at once: late in one of them is late.
+            if looks[-1] == Look.LATE_COUNTED and look == Look.ON_TIME:
+                return
+            if looks[-2] == step:
+                del looks[-2:]
+        looks += (step, look)
+
+    # ---------------------------------------------------------- the results
+
+    def _write(self, index: int, value: int) -> None:
+        written = self._written[index]
+        if self.scenario.sink == "upsert":
+            written.clear()
+        written.append(value)
+
+    def _leads_moved(self, touched: set[int]) -> set[int]:
+        moved: set[int] = set()
+        for index in touched:
+            if self._written[index]:
+                moved |= self.bands[self.band_of[index]].write(index, self._written[index][-1])
+        return moved
+
+    def _result(self, step: int, index: int) -> None:
+        running, written = self._running[index], self._written[index]
+        change = [
+            step,
+            "" if running is None else f"{running:,}",
+            _listed(written),
+            self._firings[index],
+            self._status[index],
+            written[-1] if written else 0,
+            int(index in self._leaders(index)),
+        ]
+        _note(self._changes[index], change)
+
+    def _leaders(self, index: int) -> set[int]:
+        band = self.bands[self.band_of[index]]
+        return band.leaders if len(band.values) > 1 else set()
+
+    def _results(self) -> list[dict[str, Any]]:
+        """Make the rows of the table: by window, then in the order in which keys appear."""
+        order = sorted(range(len(self.trace.windows)), key=lambda index: (self.band_of[index], index))
+        highest = max((abs(change[5]) for changes in self._changes for change in changes), default=0) or 1
+        return [
+            {
+                "key": self.trace.windows[index].key,
+                "band": self.band_of[index],
+                "changes": [
+                    [*change[:5], round(abs(change[5]) / highest, 3), change[6]] for change in self._changes[index]
+                ],
+            }
+            for index in order
+        ]
+
+
+class Sights:
+    """How often a reader of the sink sees each event: in the last result of a row, or in every one for append."""
+
+    def __init__(self, append: bool) -> None:
+        self._append = append
+        self._times: dict[int, int] = {}
+        self._rows: dict[int, Content] = {}
+        self._once = self._more = 0
+
+    def fired(self, row: int, content: Content) -> list[int]:
+        """Take a firing into account; an upsert replaces what its row held before. Give the events new in the row."""
+        before = self._rows.get(row)
+        self._rows[row] = content
+        # A window's contents are longer and longer slices of one list, until it is purged.
+        grown = before is not None and before.events is content.events
+        new = content.events[before.size if grown and before else 0 : content.size]
+        if self._append:
+            self._count(content.events[: content.size], 1)
+        else:
+            if before is not None and not grown:
+                self._count(before.events[: before.size], -1)
+            self._count(new, 1)
+        return new
+
+    def _count(self, events: list[int], by: int) -> None:
+        for event in events:
+            self._move(event, by)
+
+    def _move(self, event: int, by: int) -> None:
+        before = self._times.get(event, 0)
+        self._times[event] = after = before + by
+        self._once += (after == 1) - (before == 1)
+        self._more += (after > 1) - (before > 1)
+
+    def counts(self, arrived: int) -> tuple[int, int, int]:
+        """Give the numbers of events seen not at all, once, and more often."""
+        return arrived - self._once - self._more, self._once, self._more
+
+
+def _first_rows(trace: Trace) -> list[int]:
+    """Give the first row of each step, and the number of rows at the end."""
+    first = [len(trace)] * (trace.steps + 1)
+    for row in range(len(trace) - 1, -1, -1):
+        first[trace.step[row]] = row
+    for step in range(trace.steps - 1, -1, -1):
+        first[step] = min(first[step], first[step + 1])
+    return first
+
+
+def _moments(trace: Trace, first_rows: list[int]) -> list[int]:
+    """Give the last step of each moment: a moment begins where a row has no cause, or where time has moved on."""
+    last = []
+    for step in range(1, trace.steps):
+        row = first_rows[step]
+        uncaused = row < first_rows[step + 1] and trace.cause[row] < 0
+        if uncaused or trace.step_at_ms[step] != trace.step_at_ms[step - 1]:
+            last.append(step - 1)
+    return [*last, trace.steps - 1] if trace.steps else []
+
+
+def _listed(written: list[int]) -> str:
+    """Write the sink's value or values; of many, the last ones."""
+    text = ", ".join(f"{value:,}" for value in written[-MOST_WRITTEN:])
+    return f"… {text}" if len(written) > MOST_WRITTEN else text
+
+
+def _note(changes: list[list[Any]], change: list[Any]) -> None:
+    """Append a change [step, …]; one of the same step gives way, one that changes nothing is left out."""
+    if changes and changes[-1][0] == change[0]:
+        changes.pop()
+    if not changes or changes[-1][1:] != change[1:]:
+        changes.append(change)
+
+
+def _told(trace: Trace, marks: Marks) -> list[list[int]]:
+    """Give the rows that tell each moment, at most two of a kind; the one that matters most comes first, again."""
+    told = []
+    first_step = 0
+    for last_step in marks.moments:
+        rows = range(marks.first_rows[first_step], marks.first_rows[last_step + 1])
+        kept = [row for row in rows if _tells(trace, row)]
+        of_kind: Counter[int] = Counter()
+        shown = []
+        for row in kept:
+            of_kind[trace.kind[row]] += 1
+            if of_kind[trace.kind[row]] <= MOST_OF_A_KIND:
+                shown.append(row)
+        head = max(shown, key=lambda row: (WEIGHT.get(trace.kind[row], 0), -row), default=-1)
+        told.append([head, len(kept) - len(shown), *shown])
+        first_step = last_step + 1
+    return told
+
+
+def _tells(trace: Trace, row: int) -> bool:
+    """The window operator's watermark repeats the source's, with 0 ms between them: one sentence is enough."""
+    if trace.kind[row] != Kind.WATERMARK or trace.places[trace.subject[row]] != "window":
+        return True
+    return trace.cause[row] < 0
+
+
+def _put(states: list[tuple[int, State, bool]], state: tuple[int, State, bool]) -> None:
+    if states and states[-1][0] == state[0]:
+        states.pop()
+    if not states or states[-1][1:] != state[1:]:
+        states.append(state)
+
+
+def _clocks(trace: Trace) -> list[Any]:
+    """Give processing time as text, where it changes: a list of step, text, step, text and so on."""
+    clocks: list[Any] = []
+    before_ms = None
+    for step, at_ms in enumerate(trace.step_at_ms):
+        if at_ms != before_ms:
+            clocks += (step, time_text(at_ms, trace.scenario.zone))
+            before_ms = at_ms
+    return clocks
+
+
+def _edges(marks: Marks, time: str) -> Iterator[int]:
+    if marks.scenario.window.time == time:
+        for band in marks.bands:
+            if band.window.start_ms is not None and band.window.end_ms is not None:
+                yield from (band.window.start_ms, band.window.end_ms)
+
+
+def _axis(axis: Axis, origin: int, title: str) -> dict[str, Any]:
+    return {
+        "from": axis.from_ms - origin,
+        "to": axis.to_ms - origin,
+        "ticks": [[at_ms - origin, text] for at_ms, text in axis.ticks],
+        "title": f"{title} ({axis.day})" if axis.day else title,
+    }
+
+
+def _within(ms: int, axis: Axis) -> int:
+    """Keep a watermark near the axis: the browser's numbers cannot hold MIN and MAX."""
+    span = axis.to_ms - axis.from_ms
+    return min(max(ms, axis.from_ms - span), axis.to_ms + span)
+
+
+def _band_axis(scenario: Scenario) -> str:
+    if scenario.window.type == "global":
+        return "all"
+    return "y" if scenario.window.time == "event" else "x"
+
+
+def _lanes(scenario: Scenario) -> int:
+    """Give how many windows lie over each other."""
+    window = scenario.window
+    return max(1, -(-window.size_ms // window.slide_ms)) if window.type == "sliding" else 1
+
+
+def _band(band: Band, marks: Marks, origin: int, zone: str | None) -> dict[str, Any]:
+    start_ms, end_ms = band.window.start_ms, band.window.end_ms
+    return {
+        "label": window_text(band.window, zone),
+        "from": None if start_ms is None else start_ms - origin,
+        "to": None if end_ms is None else end_ms - origin,
+        "states": [[step, state, _state_text(state, fired, marks.scenario)] for step, state, fired in band.states],
+        "fires": [[fire.step, fire.results, fire.again, _fire_text(fire)] for fire in band.fires],
+    }
+
+
+def _state_text(state: State, fired: bool, scenario: Scenario) -> str:
+    if state == State.FIRED:
+        return "fired, provisional" if fired else "passed, not fired"
+    if state == State.CLOSED:
+        return "closed, final" if fired else "closed, never fired"
+    return "filling"
+
+
+def _fire_text(fire: Fire) -> str:
+    if fire.again == fire.results:
+        return "fires again" if fire.results == 1 else f"{fire.results} fire again"
+    return "fires" if fire.results == 1 else f"fires, {fire.results} results"

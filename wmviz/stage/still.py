@@ -1,0 +1,306 @@
+"""The still picture of a run's end: an SVG with its legend, the same from run to run, and a compact text."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from typing import Any
+
+from wmviz.engine.simulate import simulate
+from wmviz.scenario import Scenario
+from wmviz.stage.picture import LOOKS, Look, State, window_text
+from wmviz.stage.player import palette
+from wmviz.stage.subject import drawable, show
+from wmviz.times import MIN_MS, time_text
+from wmviz.trace import Trace
+
+WIDTH, HEIGHT = 960, 560
+LEFT, TOP, RIGHT, BOTTOM = 66, 64, 828, 468
+MOST_NAMED = 60
+_BANDS = {State.FILLING: "filling", State.FIRED: "fired", State.CLOSED: "closed"}
+_HOLLOW = {Look.IN_FLIGHT, Look.SIDE_OUTPUT, Look.NO_WINDOW}
+
+
+class Still:
+    """A stage that does not move: the end of the run as a picture, which reads well where nothing runs.
+
+    Parameters
+    ----------
+    scenario
+        What to run. One that is too large to draw is sampled by keys, and the picture says so.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario, note = drawable(scenario)
+        self.trace = simulate(self.scenario)
+        self.picture = show(self.trace, self.scenario, note)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": image_html(self.picture)}
+
+    def __repr__(self) -> str:
+        """Give the end of the run as text."""
+        return end_text(self.trace)
+
+
+def end_text(trace: Trace) -> str:
+    """Write the end of a run as text: the ledger, the watermark, and what the sink holds."""
+    scenario = trace.scenario
+    ledger = trace.ledger()
+    parts = {
+        "counted": ledger.counted,
+        "side output": ledger.side_output,
+        "dropped": ledger.dropped,
+        "in no window": ledger.in_no_window,
+    }
+    fates = ", ".join(f"{number} {words}" for words, number in parts.items() if number)
+    watermark_ms = trace.state(trace.steps - 1).watermarks.get("window", MIN_MS) if trace.steps else MIN_MS
+    totals = sorted(trace.totals.items(), key=lambda item: (item[0][1] or 0, item[0][0]))
+    lines = [
+        f"{scenario.title or scenario.name}: {ledger.arrived} events arrived{f': {fates}' if fates else ''}",
+        f"watermark at the end: {time_text(watermark_ms, scenario.zone)}; results in the sink: {len(totals)}",
+    ]
+    windows = {(key, window.start_ms, window.end_ms): window for key, window in trace.windows}
+    for row in totals[:MOST_LINES]:
+        name, value = row
+        values = value if isinstance(value, list) else [value]
+        written = ", ".join(f"{one:,}" for one in values)
+        lines.append(f"  {window_text(windows[name], scenario.zone)} {name[0]}: {written} {scenario.unit}".rstrip())
+    if len(totals) > MOST_LINES:
+        lines.append(f"  and {len(totals) - MOST_LINES} more")
+    return "\n".join(lines)
+
+
+MOST_LINES = 12
+
+
+def image_html(picture: dict[str, Any]) -> str:
+    """Write the still as an image element, which even an untrusted notebook shows."""
+    drawn = base64.b64encode(still_svg(picture).encode()).decode()
+    return (
+        f'<img src="data:image/svg+xml;base64,{drawn}" alt="{escape(description(picture))}" '
+        f'width="{WIDTH}" style="max-width:100%;height:auto">'
+    )
+
+
+def description(picture: dict[str, Any]) -> str:
+    """Say in words what the still shows."""
+    counts = look_counts(picture)
+    fates = ", ".join(f"{count} {words}" for words, count in zip(LOOKS, counts, strict=True) if count)
+    end = f"the watermark ends at {picture['watermark'][-1][3]}" if picture["watermark"] else "there is no watermark"
+    return f"{picture['title']}: of {sum(counts)} events, {fates or 'none'}; {end}."
+
+
+def look_counts(picture: dict[str, Any]) -> list[int]:
+    """Count the events of each look at the end."""
+    ends = [looks[-1] for looks in picture["event_looks"] if looks]
+    return [ends.count(look) for look in Look]
+
+
+def still_svg(picture: dict[str, Any]) -> str:
+    """Draw the end of a run as SVG."""
+    return _Drawing(picture).svg()
+
+
+class _Drawing:
+    """Writes the parts of the still; `taken` are the boxes that labels must leave free."""
+
+    def __init__(self, picture: dict[str, Any]) -> None:
+        self.picture = picture
+        self.colour = palette()
+        self.taken: list[tuple[float, float, float, float]] = []
+        self.end = picture["steps"][-1] if picture["steps"] else picture["x"]["to"]
+
+    def svg(self) -> str:
+        name = f"wmviz-{self.picture['id']}"
+        parts = [self.head(), self.bands(), self.axes(), self.fires(), self.watermark(), self.marbles(), self.legend()]
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+            f'aria-labelledby="{name}-title {name}-desc" font-family="system-ui, sans-serif" font-size="12">'
+            f'<title id="{name}-title">{escape(self.picture["title"])}</title>'
+            f'<desc id="{name}-desc">{escape(description(self.picture))}</desc>'
+            f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="8" fill="#fff" '
+            f'stroke="{self.colour["line"]}"/>'
+            f"{''.join(parts)}</svg>"
+        )
+
+    # ---------------------------------------------------------------- places
+
+    def x(self, time: float) -> float:
+        axis: dict[str, float] = self.picture["x"]
+        return LEFT + (time - axis["from"]) / (axis["to"] - axis["from"]) * (RIGHT - LEFT)
+
+    def y(self, time: float) -> float:
+        axis: dict[str, float] = self.picture["y"]
+        return BOTTOM - (time - axis["from"]) / (axis["to"] - axis["from"]) * (BOTTOM - TOP)
+
+    def x_inside(self, time: float) -> float:
+        return min(max(self.x(time), LEFT), RIGHT)
+
+    def y_inside(self, time: float) -> float:
+        return min(max(self.y(time), TOP), BOTTOM)
+
+    def text(self, x: float, y: float, words: str, colour: str = "soft", **style: Any) -> str:
+        extra = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in style.items())
+        return f'<text x="{x:.1f}" y="{y:.1f}" fill="{self.colour[colour]}"{extra}>{escape(words)}</text>'
+
+    def label(self, x: float, y: float, words: str, colour: str = "soft", **style: Any) -> str:
+        """Write a label beside a point, on the first side that is free; nothing if none is."""
+        width = len(words) * 6.3 + 2
+        for left in (x + 9, x - 9 - width):
+            box = (left, y - 7, left + width, y + 7)
+            if left >= LEFT and left + width <= RIGHT and not any(_overlap(box, other) for other in self.taken):
+                self.taken.append(box)
+                halo = {"paint_order": "stroke", "stroke": "#fff", "stroke_width": 3, "stroke_linejoin": "round"}
+                return self.text(left + 1, y + 4, words, colour, **halo, **style)
+        return ""
+
+    # ----------------------------------------------------------------- parts
+
+    def head(self) -> str:
+        note = self.picture["note"] or self.picture["about"]
+        most = 146
+        shown = note if len(note) <= most else note[: most - 1] + "…"
+        return self.text(20, 26, self.picture["title"], "ink", font_size=16, font_weight=600) + self.text(20, 45, shown)
+
+    def axes(self) -> str:
+        line = f'stroke="{self.colour["line"]}" fill="none"'
+        parts = [f'<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}" {line}/>']
+        for time, words in self.picture["x"]["ticks"]:
+            parts.append(self.text(self.x(time), BOTTOM + 17, words, text_anchor="middle"))
+        for time, words in self.picture["y"]["ticks"]:
+            parts.append(self.text(LEFT - 7, self.y(time) + 4, words, text_anchor="end"))
+        parts.append(self.text(RIGHT, BOTTOM + 34, f"{self.picture['x']['title']} →", text_anchor="end"))
+        parts.append(self.text(LEFT + 4, TOP - 6, f"↑ {self.picture['y']['title']}"))
+        return "".join(parts) + self.diagonal()
+
+    def diagonal(self) -> str:
+        x, y = self.picture["x"], self.picture["y"]
+        first, last = max(x["from"], y["from"]), min(x["to"], y["to"])
+        if first >= last:
+            return ""
+        ends = f'x1="{self.x(first):.1f}" y1="{self.y(first):.1f}" x2="{self.x(last):.1f}" y2="{self.y(last):.1f}"'
+        return f'<line {ends} stroke="{self.colour["soft"]}" stroke-dasharray="5 5" opacity="0.6"/>'
+
+    def extent(self, band: dict[str, Any]) -> tuple[float, float, float, float]:
+        """Give x1, y1, x2, y2 of a band."""
+        axis = self.picture["band_axis"]
+        x1, x2 = (self.x_inside(band["from"]), self.x_inside(band["to"])) if axis == "x" else (LEFT, RIGHT)
+        y1, y2 = (self.y_inside(band["to"]), self.y_inside(band["from"])) if axis == "y" else (TOP, BOTTOM)
+        return x1, y1, x2, y2
+
+    def bands(self) -> str:
+        draw = self.rail if self.picture["lanes"] > 1 else self.band
+        return "".join(draw(band, index) for index, band in enumerate(self.picture["bands"]))
+
+    def band(self, band: dict[str, Any], _index: int) -> str:
+        x1, y1, x2, y2 = self.extent(band)
+        if x2 - x1 < 1 or y2 - y1 < 1:
+            return ""
+        parts = []
+        by_event_time = self.picture["band_axis"] != "x"
+        states = band["states"] if by_event_time else band["states"][-1:]
+        for nth, (step, state, _) in enumerate(states):
+            begin = max(x1, self.x(self.picture["steps"][step])) if by_event_time else x1
+            until = self.picture["steps"][states[nth + 1][0]] if nth + 1 < len(states) else self.end
+            finish = min(x2, self.x(until))
+            colour = self.colour[_BANDS[State(state)]]
+            parts.append(
+                f'<rect x="{begin:.1f}" y="{y1:.1f}" width="{max(0, finish - begin):.1f}" '
+                f'height="{y2 - y1:.1f}" fill="{colour}"/>'
+            )
+        edge = f"M{LEFT} {y1:.1f}H{RIGHT}" if by_event_time else f"M{x2:.1f} {TOP}V{BOTTOM}"
+        parts.append(f'<path d="{edge}" stroke="{self.colour["soft"]}" stroke-dasharray="1 3" opacity="0.55"/>')
+        return "".join(parts) + self.band_label(band, x1, y1, x2, y2)
+
+    def band_label(self, band: dict[str, Any], x1: float, y1: float, x2: float, y2: float) -> str:
+        aside = self.picture["band_axis"] == "y"
+        if (y2 - y1 < 30) if aside else (x2 - x1 < len(band["label"]) * 6.6):
+            return ""
+        x, y = (x2 + 8, (y1 + y2) / 2 - 2) if aside else (x1 + 5, y1 + 14)
+        state = band["states"][-1]
+        colour = {State.FILLING: "look-1", State.FIRED: "look-2"}.get(State(state[1]), "soft")
+        state_words = self.text(x, y + 14, state[2], colour, font_size=11) if aside else ""
+        return self.text(x, y, band["label"], "ink", font_weight=600, font_size=11.5) + state_words
+
+    def rail(self, band: dict[str, Any], index: int) -> str:
+        lanes = min(self.picture["lanes"], 6)
+        width = 84 / lanes
+        x, y1, y2 = RIGHT + 8 + index % lanes * width, self.y_inside(band["to"]), self.y_inside(band["from"])
+        if y2 - y1 < 3:
+            return ""
+        colour = self.colour[_BANDS[State(band["states"][-1][1])]]
+        return (
+            f'<path d="M{LEFT} {y1:.1f}H{x:.1f}" stroke="{self.colour["soft"]}" stroke-dasharray="1 3" opacity="0.55"/>'
+            f'<rect x="{x:.1f}" y="{y1 + 1:.1f}" width="{width - 4:.1f}" height="{y2 - y1 - 2:.1f}" rx="3" '
+            f'fill="{colour}" stroke="{self.colour["line"]}"/>'
+        )
+
+    def fires(self) -> str:
+        parts = []
+        for band in self.picture["bands"]:
+            _, y1, x2, y2 = self.extent(band)
+            for step, results, again, words in band["fires"]:
+                x = x2 if self.picture["band_axis"] == "x" else self.x(self.picture["steps"][step])
+                late = again == results
+                colour = "look-2" if late else "watermark"
+                foot = y1 + 10 if late or self.picture["lanes"] > 1 else y2
+                parts.append(
+                    f'<path d="M{x:.1f} {y1:.1f}V{foot:.1f}" stroke="{self.colour[colour]}" stroke-width="1.5"/>'
+                    f'<path d="M{x - 5:.1f} {y1 - 4:.1f}h10l-5 8z" fill="{self.colour[colour]}"/>'
+                )
+                self.taken.append((x - 6, y1 - 6, x + 6, y1 + 6))
+                if len(self.picture["bands"]) < 40:
+                    parts.append(self.label(x, y1 - 2, words, colour, font_weight=600))
+        return "".join(parts)
+
+    def watermark(self) -> str:
+        points = self.picture["watermark"]
+        if not points:
+            return ""
+        path = f"M{self.x(points[0][1]):.1f} {BOTTOM}"
+        for _, time, value, _ in points:
+            path += f"H{self.x(time):.1f}V{self.y_inside(value):.1f}"
+        style = f'fill="none" stroke="{self.colour["watermark"]}" stroke-width="2.25"'
+        line = f'<path d="{path}H{self.x(self.end):.1f}" {style}/>'
+        x, y = self.x(self.end), self.y_inside(points[-1][2])
+        return line + self.label(x - 2, y + 15, f"watermark {points[-1][3]}", "watermark", font_weight=600)
+
+    def marbles(self) -> str:
+        events = [
+            (event, looks[-1], self.x(event[2]), self.y(event[3]))
+            for event, looks in zip(self.picture["events"], self.picture["event_looks"], strict=True)
+            if looks
+        ]
+        scale = 1 if len(events) <= 400 else 0.5
+        named = len(events) <= MOST_NAMED
+        if named:
+            self.taken += [(x - 6, y - 6, x + 6, y + 6) for _, _, x, y in events]
+        parts = [self.marble(look, x, y, scale) for _, look, x, y in events]
+        if named:
+            parts += [self.label(x, y, event[1], font_size=11) for event, _, x, y in events]
+        return "".join(parts)
+
+    def marble(self, look: int, x: float, y: float, scale: float = 1) -> str:
+        colour = self.colour[f"look-{look}"]
+        cross = look == Look.DROPPED
+        fill = "none" if cross else "#fff" if Look(look) in _HOLLOW else colour
+        stroke, width = (colour, 2.4) if cross or Look(look) in _HOLLOW else ("#fff", 1.2)
+        place = f"translate({x:.1f} {y:.1f})" + (f" scale({scale})" if scale != 1 else "")
+        shape = self.picture["shapes"][look]
+        return f'<path transform="{place}" d="{shape}" fill="{fill}" stroke="{stroke}" stroke-width="{width}"/>'
+
+    def legend(self) -> str:
+        """Write the ledger, which explains the marbles; the bands and the lines are named where they lie."""
+        parts, x = [], 28.0
+        for look, count in enumerate(look_counts(self.picture)):
+            if count or look in (Look.ON_TIME, Look.LATE_COUNTED):
+                words = f"{LOOKS[look]}: {count:,}"
+                parts += [self.marble(look, x, HEIGHT - 24), self.text(x + 13, HEIGHT - 20, words, "ink")]
+                x += len(words) * 6.4 + 40
+        parts.append(self.text(x, HEIGHT - 20, f"arrived: {sum(look_counts(self.picture)):,}", "ink", font_weight=600))
+        return "".join(parts)
+
+
+def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

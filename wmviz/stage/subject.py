@@ -1,0 +1,78 @@
+"""What a stage shows: a scenario made small enough to draw, and of its trace the picture and the sentences."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+from wmviz.scenario import Scenario
+from wmviz.stage.parameters import sliders
+from wmviz.stage.picture import picture_of
+from wmviz.trace import Kind, Trace, TraceError
+
+MOST_EVENTS = 20_000
+"""More events than this are not drawn: the stage then shows a sample of the keys, and says so."""
+SAMPLE_EVENTS = 1_500
+"""About how many events a sample holds."""
+
+
+class Sample(NamedTuple):
+    """A scenario that can be drawn, and the note that says what was left out; empty if nothing was."""
+
+    scenario: Scenario
+    note: str
+
+
+def drawable(scenario: Scenario) -> Sample:
+    """Give the scenario itself, or a sample of its keys if it is too large to draw."""
+    total = len(scenario.events)
+    if total <= MOST_EVENTS:
+        return Sample(scenario, "")
+    keys = len({event.key for event in scenario.events})
+    kept = max(1, keys * SAMPLE_EVENTS // total)
+    sample = scenario.sample(keys=kept)
+    note = (
+        f"A sample: {kept:,} of {keys:,} keys, {len(sample.events):,} of {total:,} events. "
+        "The watermark follows the events of the sample."
+    )
+    return Sample(sample, note)
+
+
+def show(trace: Trace, first: Scenario, note: str = "") -> dict[str, Any]:
+    """Draw up the picture of a trace with its sliders.
+
+    Parameters
+    ----------
+    trace
+        A full trace.
+    first
+        The scenario that the stage began with.
+    note
+        What a reader must know about the picture, such as that it shows a sample.
+
+    Returns
+    -------
+    dict
+        The picture; its ``id`` is a checksum of all of it.
+
+    Raises
+    ------
+    TraceError
+        If the trace does not hold every row of a run.
+    """
+    if trace.observed != frozenset(Kind):
+        raise TraceError('the stage needs every row of a run; simulate with trace="full"')
+    picture = {**picture_of(trace), "note": note, "parameters": sliders(trace.scenario, first)}
+    return {"id": checksum(picture), **picture}
+
+
+def checksum(data: Any) -> str:
+    """Give a short name for JSON data: the same data has the same name in every run."""
+    text = json.dumps(data, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def told(trace: Trace, picture: dict[str, Any]) -> dict[str, Any]:
+    """Give the sentence of every row, marked as belonging to a picture."""
+    return {"id": picture["id"], "texts": [trace.sentence(row) for row in range(len(trace))]}
