@@ -1,14 +1,13 @@
 // Labels that never lie on each other: each takes the first free place offered to it, or stays away.
 
 class Labels {
-  constructor(width, height) {
-    this.width = width;
-    this.height = height;
+  constructor(left, top, right, bottom) {
+    Object.assign(this, { left, top, right, bottom });
     this.taken = [];
   }
 
   free(box) {
-    const inside = box.x >= 0 && box.y >= 0 && box.x + box.w <= this.width && box.y + box.h <= this.height;
+    const inside = box.x >= this.left && box.y >= this.top && box.x + box.w <= this.right && box.y + box.h <= this.bottom;
     return inside && !this.taken.some((other) => overlap(box, other));
   }
 
@@ -20,16 +19,12 @@ class Labels {
   around(x, y, text, gap = 9, bold = false) {
     const w = text.length * (bold ? 6.9 : 6.3) + 2;
     const h = 13;
-    const places = [
-      { x: x + gap, y: y - h / 2, anchor: "start" },
-      { x: x - gap - w, y: y - h / 2, anchor: "end" },
-      { x: x + gap, y: y + gap - 4, anchor: "start" },
-      { x: x - gap - w, y: y - gap - h + 4, anchor: "end" },
-      { x: x + gap, y: y - gap - h + 4, anchor: "start" },
-      { x: x - gap - w, y: y + gap - 4, anchor: "end" },
-      { x: x - w / 2, y: y - gap - h, anchor: "middle" },
-      { x: x - w / 2, y: y + gap, anchor: "middle" },
-    ];
+    const places = [];
+    for (const shift of [0, 12, -12, 27, -27]) {
+      places.push({ x: x + gap, y: y - h / 2 + shift, anchor: "start" });
+      places.push({ x: x - gap - w, y: y - h / 2 + shift, anchor: "end" });
+    }
+    for (const shift of [-gap - h, gap]) places.push({ x: x - w / 2, y: y + shift, anchor: "middle" });
     for (const place of places) {
       const box = { x: place.x, y: place.y, w, h };
       if (this.free(box)) {

@@ -44,7 +44,8 @@ class Plane {
   }
 
   build() {
-    this.labels = new Labels(this.width, this.height);
+    const { left, top, right, bottom } = this.box;
+    this.labels = new Labels(left + 2, top - 20, this.wide && this.picture.lanes === 1 ? this.width : right, bottom);
     this.bandLayer = svg("g");
     this.fireLayer = svg("g");
     this.markLayer = svg("g");
@@ -111,11 +112,16 @@ class Plane {
     const [x1, y1, x2, y2] = [this.x(from), this.y(from), this.x(to), this.y(to)];
     group.append(svg("line", { x1, y1, x2, y2 }));
     const text = "event time = now";
-    const along = 0.16;
-    const [x, y] = [x1 + (x2 - x1) * along, y1 + (y2 - y1) * along];
+    const length = Math.hypot(x2 - x1, y2 - y1);
+    if (length < 260) return group;
+    const at = (distance) => [x1 + ((x2 - x1) * distance) / length, y1 + ((y2 - y1) * distance) / length];
+    const begin = length * 0.16;
+    const [x, y] = at(begin);
     const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
-    if (Math.hypot(x2 - x1, y2 - y1) > 260) {
-      group.append(svg("text", { x, y: y - 7, transform: `rotate(${angle} ${x} ${y})`, text }));
+    group.append(svg("text", { x, y: y - 7, transform: `rotate(${angle} ${x} ${y})`, text }));
+    for (let along = 0; along < text.length * 6; along += 12) {
+      const [px, py] = at(begin + along);
+      this.labels.take({ x: px - 12, y: py - 16, w: 14, h: 12 });
     }
     return group;
   }
@@ -179,15 +185,13 @@ class Plane {
   bandLabel(band, steps, { x1, x2, y1, y2 }) {
     const aside = this.picture.band_axis === "y" && this.wide;
     const room = this.picture.band_axis === "x" ? x2 - x1 : y2 - y1;
-    if (room < (this.picture.band_axis === "x" ? band.label.length * 6.3 : aside ? 30 : 16)) return;
+    if (room < (this.picture.band_axis === "x" ? band.label.length * 6.3 : aside ? 30 : 32)) return;
     const x = aside ? x2 + 8 : x1 + 5;
     const y = aside ? (y1 + y2) / 2 - 2 : y1 + 13;
     const name = svg("text", { x, y, class: "wmviz-band-name", text: band.label });
     const state = svg("text", aside ? { x, y: y + 14, class: "wmviz-band-state" } : { x, y: y + 13, class: "wmviz-band-state" });
-    const shortOfRoom = !aside && room < 34;
-    this.labelLayer.append(name, ...(shortOfRoom ? [] : [state]));
-    const reserve = { x: x - 2, y: y - 11, w: (aside ? 0 : 96), h: shortOfRoom ? 13 : 28 };
-    if (!aside) this.labels.take(reserve);
+    this.labelLayer.append(name, state);
+    this.labels.take({ x: x - 2, y: y - 11, w: 112, h: 28 });
     this.timeline.add(steps, (stands) => {
       state.textContent = stands < 0 ? "" : band.states[stands][2];
       state.setAttribute("class", `wmviz-band-state wmviz-state-${stands < 0 ? "none" : STATES[band.states[stands][1]]}`);
@@ -208,7 +212,7 @@ class Plane {
     this.bandLayer.append(edge, rect);
     if (this.wide && width > 15 && y2 - y1 > 84) {
       const [cx, cy] = [x + (width - 4) / 2 + 4, y2 - 6];
-      this.labelLayer.append(svg("text", { x: cx, y: cy, transform: `rotate(-90 ${cx} ${cy})`, class: "wmviz-band-name", text: band.label }));
+      this.labelLayer.append(svg("text", { x: cx, y: cy, transform: `rotate(-90 ${cx} ${cy})`, class: "wmviz-rail-name", text: band.label }));
     }
     this.timeline.add(band.states.map(([step]) => step), (stands) => {
       rect.setAttribute("class", `wmviz-rail wmviz-${stands < 0 ? "none" : STATES[band.states[stands][1]]}`);

@@ -43,12 +43,18 @@ class Why {
     this.head.textContent =
       step < 0 ? "Before the first event" : `${clock} · moment ${moment + 1} of ${picture.moments.length}${fine ? `, step ${step + 1}` : ""}`;
     this.list.replaceChildren(...this.sentences(step, moment, fine, sentences));
-    if (!playing) this.scroll.scrollTop = 0;
+    this.scroll.scrollTop = 0;
+    const head = this.list.querySelector(".wmviz-head");
+    const hidden = head ? head.offsetTop + head.offsetHeight - this.scroll.offsetTop - this.scroll.clientHeight : 0;
+    if (hidden > 0) this.scroll.scrollTop = hidden;
   }
 
   sentences(step, moment, fine, sentences) {
     const { picture } = this;
-    if (step < 0) return [html("li", { class: "wmviz-head", text: picture.about || "Press play, or step forward." })];
+    if (step < 0) return [
+        html("li", { class: "wmviz-head", text: "Press play, or step forward: → goes to the next moment, shift → one step further." }),
+        html("li", { text: "Point at a marble to see what it is; click it for its whole life." }),
+      ];
     const told = picture.told[moment];
     const [head, leftOut] = fine ? [-1, 0] : told;
     const rows = fine ? range(picture.first_rows[step], picture.first_rows[step + 1]) : told.slice(2);

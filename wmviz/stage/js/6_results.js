@@ -12,28 +12,41 @@ class Results {
 
   show(picture) {
     const unit = picture.unit ? ` (${picture.unit})` : "";
-    const head = ["window", "key", `window holds${unit}`, `sink shows${unit}`, "firings", "status"];
+    const head = ["key", `holds${unit}`, `in the sink${unit}`, "firings", "status"];
     this.head.replaceChildren(...head.map((text) => html("th", { scope: "col", text })));
     this.timeline = new Timeline();
     this.body.replaceChildren();
     let before = null;
     for (const result of picture.results) {
-      this.row(result, picture.bands[result.band].label, result.band !== before);
+      if (result.band !== before) this.group(picture.bands[result.band]);
       before = result.band;
+      this.row(result);
     }
     const left = picture.results_left_out;
     this.note.textContent = left ? `${left.toLocaleString("en")} more rows are not shown.` : "";
     this.node.hidden = picture.results.length === 0;
   }
 
-  row({ key, changes }, window, first) {
+  /** The head of a window's rows: they stand from when the window first holds something. */
+  group({ label, states }) {
+    const state = html("span", { class: "wmviz-more" });
+    const row = html("tr", { class: "wmviz-group" }, html("th", { scope: "rowgroup", colspan: 5 }, html("strong", { text: label }), state));
+    row.hidden = true;
+    this.body.append(row);
+    this.timeline.add(states.map(([step]) => step), (stands) => {
+      row.hidden = stands < 0;
+      if (stands >= 0) state.textContent = ` ${states[stands][2]}`;
+    });
+  }
+
+  row({ key, changes }) {
     const cells = Array.from({ length: 4 }, () => html("td"));
     const [holds, shows, firings, status] = cells;
     const [bar, value, lead] = [html("span", { class: "wmviz-bar" }), html("span"), html("span", { class: "wmviz-lead" })];
     shows.append(bar, value, lead);
     shows.className = "wmviz-shows";
     holds.className = firings.className = "wmviz-number";
-    const row = html("tr", { class: first ? "wmviz-first" : "" }, html("td", { text: window }), html("td", { text: key }), ...cells);
+    const row = html("tr", {}, html("td", { text: key }), ...cells);
     row.hidden = true;
     this.body.append(row);
     const steps = changes.map(([step]) => step);

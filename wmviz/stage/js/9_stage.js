@@ -75,7 +75,7 @@ class Stage {
     this.player = new Player(this.picture);
     [this.clockSteps, this.clocks] = unzip(this.picture.clocks);
     this.title.textContent = this.picture.title;
-    this.note.textContent = this.picture.note ?? "";
+    this.note.textContent = [this.picture.about, this.picture.note].filter(Boolean).join(" ");
     this.parameters.show(this.picture.parameters ?? [], this.host.live);
     this.controls.show(this.picture);
     this.results.show(this.picture);
