@@ -102,6 +102,11 @@ class WindowOperator:
         Whether windows go by the watermark; otherwise by `advance_processing_time`, and nothing is ever late.
         In the global window nothing is late either: it has no end.
 
+    Raises
+    ------
+    ValueError
+        If the lateness is negative.
+
     Notes
     -----
     Flink 2.3.0: WindowOperator.processElement, onEventTime, onProcessingTime; InternalTimerServiceImpl's
@@ -120,6 +125,8 @@ class WindowOperator:
         side_output: bool = False,
         event_time: bool = True,
     ) -> None:
+        if lateness_ms < 0:
+            raise ValueError(f"lateness is {lateness_ms} ms; the allowed lateness cannot be negative")
         self.watermark_ms = MIN_MS
         self._assigner, self._trigger, self._aggregate, self._out = assigner, trigger, aggregate, out
         self._purging, self._side_output, self._event_time = purging, side_output, event_time
@@ -163,6 +170,8 @@ class WindowOperator:
         self.watermark_ms = watermark_ms
         if self._event_time and self._timers and self._timers[0][0] <= watermark_ms:
             self._run_timers(watermark_ms)
+        if watermark_ms == MAX_MS and self._judges_lateness:
+            self._windows.clear()  # windows whose cleanup time is MAX keep their state, but are late like all others
         self._out.watermark(watermark_ms)
 
     def advance_processing_time(self, now_ms: int) -> None:

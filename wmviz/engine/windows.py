@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from wmviz.engine.longs import remainder, wrap
-from wmviz.times import MIN_MS
+from wmviz.times import MAX_MS, MIN_MS
 from wmviz.window import GLOBAL_WINDOW, MOST_WINDOWS_PER_EVENT, AnyWindow, TimeWindow, Window
 
 _FAR_MS = 2**61
@@ -60,18 +60,21 @@ class TumblingWindows:
         if size_ms <= 0 or abs(offset_ms) >= size_ms:
             raise ValueError(f"size {size_ms} ms, offset {offset_ms} ms: needs |offset| < size and size > 0")
         self._size_ms, self._offset_ms = size_ms, offset_ms
-        self._latest = [TimeWindow(0, 0)]
+        self._start_ms = self._end_ms = 0
+        self._latest: list[AnyWindow] = []
 
     def assign(self, timestamp_ms: int) -> list[AnyWindow]:
         """Give the one window of the timestamp."""
         # Most events are in the same window as the one before.
-        start_ms, end_ms = self._latest[0]
-        if not start_ms <= timestamp_ms < end_ms:
-            if timestamp_ms == MIN_MS:
-                raise NoTimestampError
-            start_ms = window_start_ms(timestamp_ms, self._offset_ms, self._size_ms)
-            self._latest = [TimeWindow(start_ms, wrap(start_ms + self._size_ms))]
-        return self._latest  # type: ignore[return-value]
+        if self._start_ms <= timestamp_ms < self._end_ms:
+            return self._latest
+        if timestamp_ms == MIN_MS:
+            raise NoTimestampError
+        start_ms = window_start_ms(timestamp_ms, self._offset_ms, self._size_ms)
+        windows: list[AnyWindow] = [TimeWindow(start_ms, wrap(start_ms + self._size_ms))]
+        if abs(start_ms) < MAX_MS - 2 * self._size_ms:  # nearer to the ends windows overlap, as Java's longs overflow
+            self._start_ms, self._end_ms, self._latest = start_ms, start_ms + self._size_ms, windows
+        return windows
 
 
 class SlidingWindows:
@@ -107,12 +110,11 @@ class SlidingWindows:
             raise NoTimestampError
         size_ms, slide_ms = self._size_ms, self._slide_ms
         start_ms = window_start_ms(timestamp_ms, self._offset_ms, slide_ms)
-        if start_ms > timestamp_ms:
-            raise OverflowError(f"timestamp {timestamp_ms} is too close to Long.MIN_VALUE for a sliding window")
         behind_ms = wrap(timestamp_ms - size_ms)
-        if behind_ms > timestamp_ms:  # underflow: Java's loop finds no start above this
-            return []
         starts = range(start_ms, behind_ms, -slide_ms)
+        if starts and starts[-1] - slide_ms < MIN_MS:
+            # Java's loop goes on at the other end of the range and fills the memory.
+            raise OverflowError(f"timestamp {timestamp_ms} is too close to Long.MIN_VALUE for a sliding window")
         return [TimeWindow(start_ms, wrap(start_ms + size_ms)) for start_ms in starts]
 
 
