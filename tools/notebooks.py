@@ -81,7 +81,8 @@ def normalise(notebook: NotebookNode) -> NotebookNode:
         cell.id = _free(cell.id if _is_named(cell.get("id", "")) else _name(cell), taken)
         taken.add(cell.id)
         if cell.cell_type == "code":
-            cell.outputs = [_plain_output(output) for output in _joined(cell.outputs)]
+            plain = (_plain_output(output) for output in _joined(cell.outputs))
+            cell.outputs = [output for output in plain if output.get("data") != {}]
     return notebook
 
 
