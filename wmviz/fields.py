@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from wmviz.times import MAX_MS, MIN_MS, TimeError, duration_ms, duration_text, iso_text, time_ms, zone_info
+from wmviz.times import MAX_MS, MIN_MS, TimeError, duration_ms, duration_text, iso_text, shown, time_ms, zone_info
 
 
 class ScenarioError(ValueError):
@@ -36,6 +36,11 @@ def _in_long(value: Any) -> bool:
     return is_int(value) and MIN_MS < value < MAX_MS
 
 
+def _is_text(value: Any) -> bool:
+    # Half of a surrogate pair may stand in JSON, but no file can be written with it.
+    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)
+
+
 def same(value: Any) -> Any:
     """Give it back: it is the same in JSON and in code."""
     return value
@@ -60,7 +65,7 @@ def optional(kind: Kind) -> Kind:
 
 DURATION = {"anyOf": [{"type": "string", "examples": ["2 min", "1 h 30 min", "200 ms"]}, {"type": "integer"}]}
 _TIME = {"anyOf": [{"type": "string", "examples": ["6:56", "2026-10-17T07:00+05:30"]}, {"type": "integer"}]}
-TEXT = Kind(same, same, lambda value: isinstance(value, str), "text", {"type": "string"})
+TEXT = Kind(same, same, _is_text, "text", {"type": "string"})
 LENGTH = Kind(duration_ms, duration_text, lambda v: _in_long(v) and v >= 0, 'a duration, 0 or more: "2 min"', DURATION)
 STEP = Kind(duration_ms, duration_text, lambda v: _in_long(v) and v > 0, 'a duration above 0: "200 ms"', DURATION)
 SHIFT = Kind(duration_ms, duration_text, _in_long, 'a duration, which may be negative: "30 min"', DURATION)
@@ -111,12 +116,6 @@ class Field(NamedTuple):
     def write(self, value: Any) -> Any:
         """Give the value as JSON."""
         return self.kind.write(value)
-
-
-def shown(value: Any) -> str:
-    """Show a value in an error, not at any length."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def kind_words(value: Any) -> str:

@@ -10,9 +10,10 @@ import inspect
 import random
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
-from wmviz.times import duration_ms, time_ms
+from wmviz.times import MAX_MS, MIN_MS, duration_ms, shown, time_ms
 
 Row = tuple[str, int, int, int]
 MOST_EVENTS = 5_000_000
@@ -38,17 +39,20 @@ def generate(spec: Mapping[str, Any]) -> list[Row]:
     """
     arguments = dict(spec)
     name = arguments.pop("generate", None)
-    if name not in GENERATORS:
-        raise ValueError(f"there is no generator {name!r}; write one of {', '.join(GENERATORS)}")
+    if not isinstance(name, str) or name not in GENERATORS:
+        raise ValueError(f"there is no generator {shown(name)}; write one of {', '.join(GENERATORS)}")
     known = inspect.signature(GENERATORS[name]).parameters
     for argument, value in arguments.items():
         if argument not in known:
-            raise ValueError(f"generator {name} takes no {argument!r}; write one of {', '.join(known)}")
+            raise ValueError(f"generator {name} takes no {shown(argument)}; write one of {', '.join(known)}")
         if isinstance(known[argument].default, int) and (not isinstance(value, int) or isinstance(value, bool)):
-            raise ValueError(f"{argument} is {value!r}; write a whole number")
+            raise ValueError(f"{argument} is {shown(value)}; write a whole number")
         if argument in ("runners", "events", "keys") and not 0 < value <= MOST_EVENTS:
-            raise ValueError(f"{argument} is {value}; write a number from 1 to {MOST_EVENTS}")
-    return sorted(GENERATORS[name](**arguments), key=lambda row: row[3])
+            raise ValueError(f"{argument} is {shown(value)}; write a number from 1 to {MOST_EVENTS}")
+    rows = sorted(GENERATORS[name](**arguments), key=lambda row: row[3])
+    if rows and not (min(row[2] for row in rows) > MIN_MS and rows[-1][3] < MAX_MS):
+        raise ValueError("the times of the events leave the 64-bit range; write a start nearer to the epoch")
+    return rows
 
 
 def runs(
@@ -112,10 +116,12 @@ GENERATORS: dict[str, Callable[..., list[Row]]] = {"runs": runs, "steady": stead
 
 def _quantiles(lag: Any) -> list[tuple[float, int]]:
     try:
-        points = [(0.0, 0), *((float(share), duration_ms(size)) for share, size in lag)]
-    except TypeError:
+        pairs = [(float(share), size) for share, size in lag]
+    except (TypeError, ValueError):
         raise ValueError('lag is a list of pairs: [[0.97, "2 min"], [1, "3 h"]]') from None
-    if points != sorted(points) or points[-1][0] != 1:
+    points = [(0.0, 0), *((share, duration_ms(size)) for share, size in pairs)]
+    rising = all(low <= high for pair in pairwise(points) for low, high in zip(*pair, strict=True))
+    if not rising or points[-1][0] != 1:
         raise ValueError('lag is a list of rising pairs that ends with share 1: [[0.97, "2 min"], [1, "3 h"]]')
     return points
 

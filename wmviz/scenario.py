@@ -29,10 +29,9 @@ from wmviz.fields import (
     optional,
     read_fields,
     same,
-    shown,
 )
 from wmviz.generators import generate
-from wmviz.times import MIN_MS, iso_text
+from wmviz.times import MAX_MS, MIN_MS, iso_text, shown
 from wmviz.window import WINDOW_FIELDS, Window, check_window, read_window, write_window
 
 __all__ = ["FIELDS", "Event", "Scenario", "ScenarioError", "Window", "json_schema"]
@@ -127,6 +126,8 @@ class Scenario:
             raise ScenarioError(f"{path} is nested too deeply for a scenario") from None
         except ScenarioError as error:
             raise ScenarioError(f"{path}: {error}") from None
+        except ValueError as error:  # a name that no file can have, or a number that no int is read from
+            raise ScenarioError(f"{shown(str(path))} cannot be read: {str(error).partition(';')[0]}") from None
 
     def to_json(self) -> dict[str, Any]:
         """Give the scenario as JSON data; fields that have their default are left out."""
@@ -175,6 +176,7 @@ class Scenario:
             ``interval_ms`` from the scenario's start; on equal milliseconds the arrival comes first.
         """
         ticks = self.emission == "interval" and self.strategy != "none"
+        last_ms = MAX_MS if self.end_of_input_ms is None else self.end_of_input_ms
         tick_ms = None
         for index, event in enumerate(self.events):
             at_ms = event.arrival_time_ms
@@ -183,7 +185,7 @@ class Scenario:
             yield at_ms, index
             if ticks:
                 tick_ms = self.next_tick_ms(at_ms)
-        if tick_ms is not None and (self.end_of_input_ms is None or tick_ms <= self.end_of_input_ms):
+        if tick_ms is not None and tick_ms <= last_ms:
             yield tick_ms, None
 
     def next_tick_ms(self, at_ms: int) -> int:

@@ -17,9 +17,9 @@ MAX_MS = 2**63 - 1
 
 DAY_MS = 86_400_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_CLOCK = re.compile(r"(-?)(\d{1,4}):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3}))?)?")
-_ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?\s*(Z|[+-]\d\d:\d\d)?")
-_PART = re.compile(r"(\d+)(?:\.(\d+))?\s*([a-z]+)\s*")
+_CLOCK = re.compile(r"(-?)(\d{1,4}):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3}))?)?", re.ASCII)
+_ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?\s*(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?", re.ASCII)
+_PART = re.compile(r"(\d{1,19})(?:\.(\d{1,19}))?\s*([a-z]+)\s*", re.ASCII)
 _UNIT_MS = {
     unit: size
     for size, units in {
@@ -31,6 +31,12 @@ _UNIT_MS = {
     }.items()
     for unit in units
 }
+
+
+def shown(value: object) -> str:
+    """Show a value in an error, not at any length."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 class TimeError(ValueError):
@@ -67,7 +73,7 @@ def time_ms(value: int | str) -> int:
                 raise TimeError(f'{value!r} has no zone; write one behind it, as in "{text}+00:00"')
             return _iso_ms(text)
     raise TimeError(
-        f'{value!r} is not a time; write "6:56", "6:59:59.999", '
+        f'{shown(value)} is not a time; write "6:56", "6:59:59.999", '
         '"2026-10-17T07:00+05:30" or a whole number of milliseconds'
     )
 
@@ -98,7 +104,9 @@ def duration_ms(value: int | str) -> int:
         parts = list(_PART.finditer(text))
         if parts and "".join(part[0] for part in parts) == text and all(part[3] in _UNIT_MS for part in parts):
             return _in_range(sign * sum(_part_ms(part, value) for part in parts))
-    raise TimeError(f'{value!r} is not a duration; write "2 min", "1 h 30 min", "200 ms" or a number of milliseconds')
+    raise TimeError(
+        f'{shown(value)} is not a duration; write "2 min", "1 h 30 min", "200 ms" or a number of milliseconds'
+    )
 
 
 def zone_info(name: str | None) -> tzinfo:
@@ -118,7 +126,7 @@ def zone_info(name: str | None) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, OSError, ValueError):
-        raise TimeError(f'there is no time zone {name!r}; write "+05:30", "UTC" or "Europe/Berlin"') from None
+        raise TimeError(f'there is no time zone {shown(name)}; write "+05:30", "UTC" or "Europe/Berlin"') from None
 
 
 def time_text(ms: int, zone: str | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -72,7 +73,7 @@ TRIGGERS = "default, event_time, processing_time, count:N, end_of_stream, never,
 def _is_trigger(value: Any) -> bool:
     base = value.removeprefix("purging_") if isinstance(value, str) else ""
     if base.startswith("count:"):
-        return base[6:].isascii() and base[6:].isdigit() and 0 < int(base[6:]) < 2**31
+        return re.fullmatch(r"[1-9][0-9]{0,8}", base[6:]) is not None
     return base in ("event_time", "processing_time") or value in ("default", "end_of_stream", "never")
 
 
@@ -129,6 +130,10 @@ def check_window(window: Window) -> None:
     if base == "end_of_stream" and window.type != "global":
         raise ScenarioError(
             'window.trigger "end_of_stream" belongs to global windows (GlobalWindows.createWithEndOfStreamTrigger)'
+        )
+    if base == "event_time" and window.type == "global":
+        raise ScenarioError(
+            f'window.trigger "{window.trigger}" needs windows with an end; write "end_of_stream" or "count:N"'
         )
     if base in ("event_time", "processing_time") and base != f"{window.time}_time":
         raise ScenarioError(
