@@ -8,7 +8,6 @@ from typing import Any
 from wmviz.engine.aggregates import AGGREGATES
 from wmviz.engine.triggers import trigger_of
 from wmviz.engine.watermarks import (
-    NoWatermarksGenerator,
     TimestampsAndWatermarksOperator,
     WatermarkEmitter,
     WatermarkGenerator,
@@ -71,32 +70,32 @@ class PunctuatedOnMarker:
         """Give the timestamp of a marked event."""
         return timestamp_ms if self.marker else None
 
-    def on_periodic_emit(self) -> int:
-        """Give MIN: nothing is emitted periodically."""
-        return MIN_MS
+    def on_periodic_emit(self) -> None:
+        """Give nothing: no watermark comes of a tick."""
 
 
 class RawGenerator:
     """Takes every call that a generator makes, with no filter behind it."""
 
-    def __init__(self, generator: WatermarkGenerator, outbox: Outbox, *, periodic: bool) -> None:
-        self._generator, self._out, self._periodic = generator, outbox, periodic
+    def __init__(self, generator: WatermarkGenerator, outbox: Outbox) -> None:
+        self._generator, self._out = generator, outbox
 
     def process(self, timestamp_ms: int) -> None:
         """Show the generator an event."""
-        watermark_ms = self._generator.on_event(timestamp_ms)
-        if watermark_ms is not None:
-            self._out.watermark(watermark_ms)
+        self._take(self._generator.on_event(timestamp_ms))
 
     def tick(self) -> None:
-        """Ask a periodic generator."""
-        if self._periodic:
-            self._out.watermark(self._generator.on_periodic_emit())
+        """Ask the generator."""
+        self._take(self._generator.on_periodic_emit())
 
     def watermark(self, watermark_ms: int) -> None:
         """Ignore it: a generator never sees watermarks from upstream."""
 
     finish = tick
+
+    def _take(self, watermark_ms: int | None) -> None:
+        if watermark_ms is not None:
+            self._out.watermark(watermark_ms)
 
 
 class _RecordOutbox:
@@ -122,10 +121,9 @@ def watermark_generator(params: Params, steps: Steps) -> list[Output]:
     except REFUSALS as error:
         outbox.error(error)
         return outbox.outputs
-    periodic = not isinstance(generator, (PunctuatedOnMarker, NoWatermarksGenerator))
     target: Any
     if params.get("level", "operator") == "raw":
-        target = RawGenerator(generator, outbox, periodic=periodic)
+        target = RawGenerator(generator, outbox)
     else:
         target = TimestampsAndWatermarksOperator(
             generator, _RecordOutbox(outbox, log_records=bool(params.get("log_records")))
