@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tests.semantics import inputs
+from tests.semantics.outbox import REFUSALS, Driver, NotBuiltError, Outbox, Output, Params, Steps, unknown
 from wmviz.engine.aggregates import AGGREGATES
+from wmviz.engine.merging import MergingWindowOperator
 from wmviz.engine.triggers import trigger_of
 from wmviz.engine.watermarks import (
     TimestampsAndWatermarksOperator,
@@ -18,44 +21,6 @@ from wmviz.engine.windows import SessionWindows, WindowAssigner, assigner_of
 from wmviz.scenario import Window
 from wmviz.times import MIN_MS
 from wmviz.trace import AnyWindow
-
-Params = Mapping[str, Any]
-Steps = Sequence[Mapping[str, Any]]
-Output = dict[str, Any]
-Driver = Callable[[Params, Steps], list[Output]]
-
-REFUSALS = (ValueError, RuntimeError, ArithmeticError)
-"""What the engine raises where Flink's job would fail. Anything else is a fault of ours."""
-
-
-class NotBuiltError(Exception):
-    """The engine has no such piece yet; the message says which."""
-
-
-class Outbox:
-    """Collects what comes out, each with the step that caused it."""
-
-    def __init__(self) -> None:
-        self.outputs: list[Output] = []
-        self.step = 0
-
-    def put(self, **output: Any) -> None:
-        """Note one output."""
-        self.outputs.append({"step": self.step, **output})
-
-    def error(self, error: Exception) -> None:
-        """Note a refusal."""
-        self.put(error=type(error).__name__)
-
-    def watermark(self, watermark_ms: int) -> None:
-        """Note a watermark."""
-        self.put(watermark=watermark_ms)
-
-
-def unknown(step: Mapping[str, Any]) -> NotBuiltError:
-    """Say that a driver does not know a step; that is never a refusal by the engine."""
-    return NotBuiltError(f"op {step.get('op')!r} is not known in this mechanism")
-
 
 # ------------------------------------------------------------------------------------------ watermark generators
 
@@ -103,7 +68,7 @@ class _RecordOutbox:
 
     def __init__(self, outbox: Outbox, *, log_records: bool) -> None:
         self._log_records, self._outbox = log_records, outbox
-        self.watermark = outbox.watermark
+        self.watermark, self.idle, self.active = outbox.watermark, outbox.idle, outbox.active
 
     def record(self, timestamp_ms: int) -> None:
         if self._log_records:
@@ -215,6 +180,7 @@ class _WindowOutbox(Outbox):
         self.put(dropped=self._values[event])
 
     def added(self, pane: Pane, event: int) -> None: ...
+    def merged(self, pane: Pane, windows: Sequence[AnyWindow]) -> None: ...
     def purged(self, pane: Pane) -> None: ...
     def cleaned(self, pane: Pane) -> None: ...
     def missed(self, event: int, key: str, windows: Sequence[AnyWindow]) -> None: ...
@@ -227,6 +193,9 @@ class _ToOperator:
     def __init__(self, operator: WindowOperator) -> None:
         self.watermark = operator.advance
 
+    def idle(self) -> None: ...
+    def active(self) -> None: ...
+
 
 def window(params: Params, steps: Steps) -> list[Output]:
     """Run the window operator behind the filter that every stream of watermarks has passed."""
@@ -234,7 +203,8 @@ def window(params: Params, steps: Steps) -> list[Output]:
     outbox = _WindowOutbox(params, values)
     try:
         trigger, purging = trigger_of(_window(params))
-        outbox.operator = operator = WindowOperator(
+        make = MergingWindowOperator if params["assigner"] == "session" else WindowOperator
+        outbox.operator = operator = make(
             _assigner(params),
             trigger,
             AGGREGATES["count"],
@@ -274,18 +244,30 @@ DRIVERS: dict[str, Driver] = {
     "watermark_generator": watermark_generator,
     "window_assigner": window_assigner,
     "window": window,
-    "session": _not_built("session windows that merge are"),
-    "idleness": _not_built("the idleness timer is"),
-    "multiplexer": _not_built("the multiplexer of splits is"),
-    "valve": _not_built("the valve of an operator with several channels is"),
-    "two_input": _not_built("operators with two inputs are"),
+    "session": window,
+    "idleness": inputs.idleness,
+    "multiplexer": inputs.multiplexer,
+    "valve": inputs.valve,
+    "two_input": inputs.two_input,
     "barrier_aligned": _not_built("aligned barriers are"),
     "barrier_unaligned": _not_built("unaligned barriers are"),
     "checkpoint_scheduling": _not_built("the checkpoint coordinator is"),
     "recovery": _not_built("recovery from a checkpoint is"),
-    "sql_watermark_assigner": _not_built("the watermark assigner of SQL is"),
+    "sql_watermark_assigner": inputs.sql_watermark_assigner,
     "watermark_alignment": _not_built("watermark alignment is"),
 }
 """Every mechanism that a case may name."""
-BUILT = frozenset({"watermark_generator", "window_assigner", "window"})
+BUILT = frozenset(
+    {
+        "watermark_generator",
+        "window_assigner",
+        "window",
+        "session",
+        "idleness",
+        "multiplexer",
+        "valve",
+        "two_input",
+        "sql_watermark_assigner",
+    }
+)
 """Those that the engine has; cases of the others are expected to fail."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from wmviz.engine.aggregates import AGGREGATES
 from wmviz.engine.recording import Recorder, ResultsRecorder
 from wmviz.engine.triggers import trigger_of
-from wmviz.engine.watermarks import WatermarkEmitter, WatermarkGenerator, generator_of
+from wmviz.engine.watermarks import WatermarkEmitter, WatermarkGenerator, emit_periodically, generator_of
 from wmviz.engine.window_operator import WindowOperator
 from wmviz.engine.windows import assigner_of
 from wmviz.scenario import Scenario
+from wmviz.times import MAX_MS
 from wmviz.trace import Trace
 
 
@@ -22,6 +23,11 @@ class _Channel:
         """Deliver a watermark."""
         self._recorder.emitted(watermark_ms)
         self._operator.advance(watermark_ms)
+
+    def idle(self) -> None:
+        """Deliver a status; nothing here makes one yet."""
+
+    active = idle
 
 
 def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenerator | None = None) -> Trace:
@@ -88,15 +94,17 @@ def _run(
         recorder.at_ms = at_ms
         if index is None:
             recorder.ticked()
-            emitter.emit(generator.on_periodic_emit())
+            emit_periodically(generator, emitter)
             continue
         event = events[index]
         recorder.arrived(index, event)
         # The record goes first, the watermark that it causes behind it.
         operator.process(event.key, event.event_time_ms if event_time else at_ms, event.value, index)
-        generator.on_event(event.event_time_ms)
-        if per_event:
-            emitter.emit(generator.on_periodic_emit())
+        punctuated_ms = generator.on_event(event.event_time_ms)
+        if punctuated_ms is not None:
+            emitter.emit(punctuated_ms)
+        if per_event and (watermark_ms := generator.on_periodic_emit()) is not None:
+            emitter.emit(watermark_ms)
     _run_clock(recorder, operator, scenario.end_of_input_ms)
     if scenario.end_of_input_ms is not None:
         # Processing-time timers that are not due yet never run: the task is gone.
@@ -107,7 +115,8 @@ def _run(
 
 def _run_clock(recorder: Recorder, operator: WindowOperator, until_ms: int | None) -> None:
     """Run the processing-time timers that are due up to a time, or all of them if the input never ends."""
-    while (due_ms := operator.next_processing_time_ms()) is not None and (until_ms is None or due_ms <= until_ms):
+    last_ms = MAX_MS if until_ms is None else until_ms
+    while (due_ms := operator.next_processing_time_ms()) is not None and due_ms <= last_ms:
         recorder.at_ms = due_ms
         recorder.clock_moved()
         operator.advance_processing_time(due_ms)

@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Final, Protocol
 
 from wmviz.times import MAX_MS, MIN_MS
 
+IDLE: Final = MIN_MS - 1
+"""What a generator gives in place of a watermark to mark its input idle; it is below every watermark."""
 
-class WatermarkOutput(Protocol):
-    """Where watermarks go that pass the filter of `WatermarkEmitter`."""
+
+class Downstream(Protocol):
+    """What comes next: takes the watermarks and statuses that an operator sends (Flink's Output)."""
 
     def watermark(self, watermark_ms: int) -> None:
-        """Take a watermark, always higher than the one before."""
+        """Take a watermark."""
+
+    def idle(self) -> None:
+        """Take the status IDLE: no watermark comes until the next ACTIVE."""
+
+    def active(self) -> None:
+        """Take the status ACTIVE."""
+
+
+class WatermarkOutput(Protocol):
+    """What a generator writes to (Flink's WatermarkOutput)."""
+
+    def emit(self, watermark_ms: int) -> None:
+        """Take a watermark."""
+
+    def mark_idle(self) -> None:
+        """Take note that the input is idle: nobody waits for its watermark."""
+
+    def mark_active(self) -> None:
+        """Take note that the input is active again."""
 
 
 class WatermarkGenerator(Protocol):
@@ -20,8 +43,17 @@ class WatermarkGenerator(Protocol):
     def on_event(self, timestamp_ms: int) -> int | None:
         """Take note of an event; a punctuated generator may give a watermark at once."""
 
-    def on_periodic_emit(self) -> int:
-        """Give the watermark, in ms; the generator itself repeats values, and MIN means none yet."""
+    def on_periodic_emit(self) -> int | None:
+        """Give the watermark in ms, `IDLE`, or None for nothing; the generator itself repeats values."""
+
+
+def emit_periodically(generator: WatermarkGenerator, out: WatermarkOutput) -> None:
+    """Ask a generator on a periodic tick, and tell its output what it gives."""
+    watermark_ms = generator.on_periodic_emit()
+    if watermark_ms == IDLE:
+        out.mark_idle()
+    elif watermark_ms is not None:
+        out.emit(watermark_ms)
 
 
 class BoundedOutOfOrdernessWatermarks:
@@ -81,9 +113,116 @@ class NoWatermarksGenerator:
     def on_event(self, timestamp_ms: int) -> None:
         """Do nothing."""
 
-    def on_periodic_emit(self) -> int:
-        """Give MIN: none yet."""
-        return MIN_MS
+    def on_periodic_emit(self) -> None:
+        """Give nothing."""
+
+
+class PausableRelativeClock:
+    """A clock that stands still while it is paused; pauses nest.
+
+    It is paused while the task is under backpressure, and while watermark alignment pauses the split: then it is not
+    the input that is silent.
+
+    Parameters
+    ----------
+    now_ms
+        Gives the time of the machine, in ms.
+
+    Notes
+    -----
+    Flink 2.3.0: PausableRelativeClock.
+    """
+
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        self._now_ms = now_ms
+        self._pauses = 0
+        self._paused_at_ms = 0
+        self._paused_for_ms = 0
+
+    def relative_time_ms(self) -> int:
+        """Give the time without the pauses; only differences mean something."""
+        now_ms = self._paused_at_ms if self._pauses else self._now_ms()
+        return now_ms - self._paused_for_ms
+
+    def pause(self) -> None:
+        """Stand still, until each pause has its end."""
+        if not self._pauses:
+            self._paused_at_ms = self._now_ms()
+        self._pauses += 1
+
+    def unpause(self) -> None:
+        """End one pause.
+
+        Raises
+        ------
+        RuntimeError
+            If the clock is not paused.
+        """
+        if not self._pauses:
+            raise RuntimeError("unpause without a pause before it")
+        self._pauses -= 1
+        if not self._pauses:
+            self._paused_for_ms += self._now_ms() - self._paused_at_ms
+
+
+class WatermarksWithIdleness:
+    """A generator that marks its input idle when no event has come for a time; it looks on periodic ticks only.
+
+    Parameters
+    ----------
+    generator
+        Makes the watermarks.
+    timeout_ms
+        Idle timeout in ms. It starts at the first tick without a new event and must be exceeded, so the input is idle
+        no sooner than this after its last event, and up to three ticks later.
+    clock
+        Measures the timeout.
+
+    Raises
+    ------
+    ValueError
+        If the timeout is not above 0.
+
+    Notes
+    -----
+    Flink 2.3.0: WatermarksWithIdleness and its IdlenessTimer. An event does not make the input active again; the next
+    higher watermark does.
+    """
+
+    def __init__(self, generator: WatermarkGenerator, timeout_ms: int, clock: PausableRelativeClock) -> None:
+        if timeout_ms <= 0:
+            raise ValueError(f"idle timeout is {timeout_ms} ms; it must be above 0")
+        self._generator, self._timeout_ms, self._clock = generator, timeout_ms, clock
+        self._events = 0
+        self._events_at_last_tick = 0
+        self._silent_since_ms = 0  # 0: the timer does not run
+        self._marked_idle = False
+
+    def on_event(self, timestamp_ms: int) -> int | None:
+        """Show the event to the generator."""
+        watermark_ms = self._generator.on_event(timestamp_ms)
+        self._events += 1
+        self._marked_idle = False
+        return watermark_ms
+
+    def on_periodic_emit(self) -> int | None:
+        """Ask the generator, or mark the input idle, once."""
+        if not self._is_idle():
+            return self._generator.on_periodic_emit()
+        if self._marked_idle:
+            return None
+        self._marked_idle = True
+        return IDLE
+
+    def _is_idle(self) -> bool:
+        if self._events != self._events_at_last_tick:
+            self._events_at_last_tick = self._events
+            self._silent_since_ms = 0
+            return False
+        if self._silent_since_ms == 0:
+            self._silent_since_ms = self._clock.relative_time_ms()
+            return False
+        return self._clock.relative_time_ms() - self._silent_since_ms > self._timeout_ms
 
 
 class WatermarkEmitter:
@@ -92,29 +231,45 @@ class WatermarkEmitter:
     Parameters
     ----------
     out
-        Where the watermarks go.
+        Where the watermarks and statuses go.
 
     Notes
     -----
-    Flink 2.3.0: TimestampsAndWatermarksOperator.WatermarkEmitter, WatermarkToDataOutput.
+    Flink 2.3.0: TimestampsAndWatermarksOperator.WatermarkEmitter, WatermarkToDataOutput. A watermark that is no
+    progress does not make an idle stream active either.
     """
 
-    def __init__(self, out: WatermarkOutput) -> None:
+    def __init__(self, out: Downstream) -> None:
         self._out = out
         self.current_ms = MIN_MS
+        self.is_idle = False
 
     def emit(self, watermark_ms: int) -> None:
-        """Send the watermark on, unless it is no progress."""
+        """Send the watermark on, unless it is no progress; if the stream is idle, ACTIVE goes first."""
         if watermark_ms > self.current_ms:
             self.current_ms = watermark_ms
+            if self.is_idle:
+                self.mark_active()
             self._out.watermark(watermark_ms)
+
+    def mark_idle(self) -> None:
+        """Send IDLE, once."""
+        if not self.is_idle:
+            self.is_idle = True
+            self._out.idle()
+
+    def mark_active(self) -> None:
+        """Send ACTIVE, once."""
+        if self.is_idle:
+            self.is_idle = False
+            self._out.active()
 
     def end_of_input(self) -> None:
         """Send MAX: nothing can come any more."""
         self.emit(MAX_MS)
 
 
-class RecordOutput(WatermarkOutput, Protocol):
+class RecordOutput(Downstream, Protocol):
     """Where records go beside the watermarks."""
 
     def record(self, timestamp_ms: int) -> None:
@@ -122,7 +277,7 @@ class RecordOutput(WatermarkOutput, Protocol):
 
 
 class TimestampsAndWatermarksOperator:
-    """A strategy behind the source: makes its own watermarks and swallows those from upstream, except MAX.
+    """A strategy behind the source: makes its own watermarks; those from upstream end here, except MAX.
 
     Parameters
     ----------
@@ -147,12 +302,18 @@ class TimestampsAndWatermarksOperator:
 
     def tick(self) -> None:
         """Ask the generator, as the timer of pipeline.auto-watermark-interval does."""
-        self._emitter.emit(self._generator.on_periodic_emit())
+        emit_periodically(self._generator, self._emitter)
 
     def watermark(self, watermark_ms: int) -> None:
         """Take a watermark from upstream: only MAX counts, the end of the input."""
         if watermark_ms == MAX_MS:
             self._emitter.end_of_input()
+
+    def idle(self) -> None:
+        """Swallow the status from upstream: this operator has its own idleness."""
+
+    def active(self) -> None:
+        """Swallow the status from upstream."""
 
     def finish(self) -> None:
         """Ask the generator one last time before the operator closes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 from wmviz.engine.aggregates import Aggregate
 from wmviz.engine.longs import wrap
@@ -50,6 +50,25 @@ class _Panes:
         self.timer_ms = timer_ms
         self.cleanup_ms = cleanup_ms
         self.by_key: dict[str, Pane] = {}
+
+
+class PanesSnapshot(NamedTuple):
+    """What a checkpoint has of one window.
+
+    Attributes
+    ----------
+    window, cleanup_ms
+        Which one, and when its state goes.
+    timer_ms
+        The time of the trigger's timer, or None if it has run.
+    panes
+        Per key: its events as a list and how many of it belong to the snapshot, accumulator, state of a count trigger.
+    """
+
+    window: AnyWindow
+    timer_ms: int | None
+    cleanup_ms: int
+    panes: list[tuple[str, list[int], int, int, int]]
 
 
 class WindowOutput(Protocol):
@@ -133,7 +152,8 @@ class WindowOperator:
         self._judges_lateness = event_time and not isinstance(assigner, GlobalWindows)
         self._lateness_ms = lateness_ms if self._judges_lateness else 0
         self._windows: dict[AnyWindow, _Panes] = {}
-        self._timers: list[tuple[int, int, _Panes]] = []
+        self._dormant: dict[AnyWindow, _Panes] = {}
+        self._timers: list[tuple[int, int, Any]] = []  # time, serial number, whose timer it is
         self._serial = 0
 
     def process(self, key: str, timestamp_ms: int, value: int, event: int) -> None:
@@ -171,6 +191,7 @@ class WindowOperator:
         if self._event_time and self._timers and self._timers[0][0] <= watermark_ms:
             self._run_timers(watermark_ms)
         if watermark_ms == MAX_MS and self._judges_lateness:
+            self._dormant.clear()
             self._windows.clear()  # windows whose cleanup time is MAX keep their state, but are late like all others
         self._out.watermark(watermark_ms)
 
@@ -183,6 +204,39 @@ class WindowOperator:
         """Give the next time at which `advance_processing_time` has something to do, or None."""
         return None if self._event_time or not self._timers else self._timers[0][0] + 1
 
+    def snapshot(self) -> list[PanesSnapshot]:
+        """Give what a checkpoint holds: content, states of triggers and timers, but not the watermark."""
+        waiting = {(id(panes), time_ms) for time_ms, _, panes in self._timers}
+        return [
+            PanesSnapshot(
+                panes.window,
+                panes.timer_ms if (id(panes), panes.timer_ms) in waiting else None,
+                panes.cleanup_ms,
+                # Lists of events only grow, so their lengths are enough.
+                [(p.key, p.events, len(p.events), p.accumulator, p.count) for p in panes.by_key.values()],
+            )
+            for panes in [*self._windows.values(), *self._dormant.values()]
+        ]
+
+    def restore(self, snapshot: Sequence[PanesSnapshot]) -> None:
+        """Put what a checkpoint holds into this new operator; its watermark is MIN, whatever it was.
+
+        A window that had fired waits without a timer of its trigger: it fires again only for keys that get an element.
+        """
+        for window, timer_ms, cleanup_ms, panes_of_keys in snapshot:
+            panes = _Panes(window, timer_ms, cleanup_ms)
+            for key, events, length, accumulator, count in panes_of_keys:
+                pane = panes.by_key[key] = Pane(key, window)
+                pane.events, pane.accumulator, pane.count = events[:length], accumulator, count
+            has_fired = timer_ms is None and self._trigger.timer_ms(window) is not None
+            (self._dormant if has_fired else self._windows)[window] = panes
+            self._register_timers(panes)
+
+    def _awake(self, window: AnyWindow, key: str) -> Pane | None:
+        """Take the pane of a key out of a window that had fired before the restore."""
+        dormant = self._dormant.get(window)
+        return dormant.by_key.pop(key, None) if dormant else None
+
     def _cleanup_ms(self, window: AnyWindow) -> int:
         """Give the time at which the window's state goes: maxTimestamp + lateness, or MAX if that overflows."""
         return min(window.max_timestamp_ms + self._lateness_ms, MAX_MS)
@@ -192,16 +246,19 @@ class WindowOperator:
         if self._event_time and timer_ms is not None and timer_ms <= self.watermark_ms:
             timer_ms = None  # opened behind the watermark: every element fires at once
         panes = self._windows[window] = _Panes(window, timer_ms, cleanup_ms)
-        for time_ms in {timer_ms, cleanup_ms if cleanup_ms < MAX_MS else None}:
+        self._register_timers(panes)
+        return panes
+
+    def _register_timers(self, panes: _Panes) -> None:
+        for time_ms in {panes.timer_ms, panes.cleanup_ms if panes.cleanup_ms < MAX_MS else None}:
             if time_ms is not None:
                 self._serial += 1
                 heapq.heappush(self._timers, (time_ms, self._serial, panes))
-        return panes
 
     def _add(self, panes: _Panes, key: str, value: int, event: int) -> None:
         pane = panes.by_key.get(key)
         if pane is None:
-            pane = panes.by_key[key] = Pane(key, panes.window)
+            pane = panes.by_key[key] = (self._dormant and self._awake(panes.window, key)) or Pane(key, panes.window)
         aggregate = self._aggregate
         pane.accumulator = aggregate.add(pane.accumulator, value) if pane.events else aggregate.start(value)
         pane.events.append(event)
@@ -229,7 +286,8 @@ class WindowOperator:
                 if cleans:
                     self._out.cleaned(pane)
             if cleans:
-                del self._windows[panes.window]
+                windows = self._windows if self._windows.get(panes.window) is panes else self._dormant
+                del windows[panes.window]
 
     def _fire(self, pane: Pane) -> None:
         result = self._aggregate.result

@@ -1,0 +1,219 @@
+"""Windows that merge: sessions."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from wmviz.engine.aggregates import Aggregate
+from wmviz.engine.longs import wrap
+from wmviz.engine.triggers import Trigger
+from wmviz.engine.window_operator import Pane, WindowOperator, WindowOutput
+from wmviz.engine.windows import WindowAssigner
+from wmviz.times import MAX_MS
+from wmviz.window import AnyWindow, TimeWindow
+
+
+class MergedWindowLateError(RuntimeError):
+    """A window merged into one whose state should be gone; the job fails, as on Flink.
+
+    Only a lateness so long that maxTimestamp + lateness overflows leads here.
+    """
+
+    def __init__(self, window: TimeWindow, lateness_ms: int, watermark_ms: int) -> None:
+        super().__init__(
+            f"[{window.start_ms}, {window.end_ms}) arose by merging but is late already: its last millisecond plus "
+            f"lateness {lateness_ms} is not above the watermark {watermark_ms}; write a shorter lateness"
+        )
+
+
+class Session(Pane):
+    """The state of one live session of one key; its window grows as sessions merge into it.
+
+    Attributes
+    ----------
+    timer_ms
+        The trigger's timer; None if there is none, or it has run.
+    cleanup_ms
+        When the state is deleted; None once it is.
+    """
+
+    __slots__ = ("cleanup_ms", "timer_ms")
+
+    window: TimeWindow
+
+    def __init__(self, key: str, window: TimeWindow) -> None:
+        super().__init__(key, window)
+        self.timer_ms: int | None = None
+        self.cleanup_ms: int | None = None
+
+
+class MergingWindowSet:
+    """The live sessions of one key by their start; no two of them touch.
+
+    Notes
+    -----
+    Flink 2.3.0: MergingWindowSet, TimeWindow.mergeWindows. Flink maps each live window to the window that its state
+    is stored under; here the `Session` is that state, and carries the window that it has grown to.
+    """
+
+    def __init__(self) -> None:
+        self.sessions: list[Session] = []
+
+    def touching(self, window: TimeWindow) -> tuple[slice, TimeWindow]:
+        """Give the place of the sessions that a new window merges with, and the window that covers them all.
+
+        Windows that only touch merge too. Without any, the place is where the new one belongs.
+        """
+        sessions = self.sessions
+        first = bisect_right(sessions, window.start_ms, key=_start_ms)
+        if first and _intersect(sessions[first - 1].window, window):
+            first -= 1
+        last, cover = first, window
+        while last < len(sessions) and _intersect(cover, other := sessions[last].window):
+            cover = TimeWindow(min(cover.start_ms, other.start_ms), max(cover.end_ms, other.end_ms))
+            last += 1
+        return slice(first, last), cover
+
+
+def _start_ms(session: Session) -> int:
+    return session.window.start_ms
+
+
+def _intersect(one: TimeWindow, other: TimeWindow) -> bool:
+    return one.start_ms <= other.end_ms and one.end_ms >= other.start_ms
+
+
+class MergingWindowOutput(WindowOutput, Protocol):
+    """What the operator tells when windows merge."""
+
+    def merged(self, pane: Pane, windows: Sequence[AnyWindow]) -> None:
+        """Tell that live windows, without the new element's own, have become the window of the pane."""
+
+
+class MergingWindowOperator(WindowOperator):
+    """Flink's WindowOperator for windows that merge.
+
+    An element is judged late after merging, by the window that it came into. A session that has fired and grows again
+    does not fire at once, but at its new end, with all its elements.
+
+    Notes
+    -----
+    Flink 2.3.0: WindowOperator.processElement with a MergingWindowAssigner, MergingWindowSet; the onMerge of the
+    triggers: counts add up, and a timer for the merged window takes the place of those of its members.
+    """
+
+    def __init__(
+        self,
+        assigner: WindowAssigner,
+        trigger: Trigger,
+        aggregate: Aggregate,
+        out: MergingWindowOutput,
+        *,
+        purging: bool = False,
+        lateness_ms: int = 0,
+        side_output: bool = False,
+        event_time: bool = True,
+    ) -> None:
+        super().__init__(
+            assigner,
+            trigger,
+            aggregate,
+            out,
+            purging=purging,
+            lateness_ms=lateness_ms,
+            side_output=side_output,
+            event_time=event_time,
+        )
+        self._merging_out = out
+        self._live: dict[str, MergingWindowSet] = {}
+
+    def process(self, key: str, timestamp_ms: int, value: int, event: int) -> None:
+        """Take in one element; the parameters are those of `WindowOperator.process`.
+
+        Raises
+        ------
+        MergedWindowLateError
+            If lateness is so long that its end overflows, and windows merge.
+        """
+        (window,) = cast("list[TimeWindow]", self._assigner.assign(timestamp_ms))
+        live = self._live.get(key) or MergingWindowSet()
+        place, cover = live.touching(window)
+        members = live.sessions[place]
+        if members and (len(members) > 1 or members[0].window != cover):
+            self._merge(members, cover)
+        elif self._judges_lateness and self._cleanup_ms(cover) <= self.watermark_ms:
+            del live.sessions[place]
+            self._turn_away(timestamp_ms, event)
+            return
+        elif not members:
+            members = [Session(key, cover)]
+            self._register_cleanup(members[0])
+            self._live[key] = live
+        live.sessions[place] = members[:1]
+        self._take_in(members[0], value, event)
+
+    def _merge(self, members: list[Session], cover: TimeWindow) -> None:
+        """Let the first session take in the others and grow to a window; all their timers are deleted."""
+        if self._judges_lateness and wrap(cover.max_timestamp_ms + self._lateness_ms) <= self.watermark_ms:
+            raise MergedWindowLateError(cover, self._lateness_ms, self.watermark_ms)
+        kept, *others = members
+        windows = [session.window for session in members]
+        for other in others:
+            if other.events:
+                merge = self._aggregate.merge
+                kept.accumulator = merge(kept.accumulator, other.accumulator) if kept.events else other.accumulator
+                kept.events.extend(other.events)
+            kept.count += other.count
+            other.timer_ms = other.cleanup_ms = None
+        kept.window, kept.max_timestamp_ms, kept.timer_ms = cover, cover.max_timestamp_ms, None
+        self._register_cleanup(kept)
+        self._merging_out.merged(kept, windows)
+
+    def _take_in(self, session: Session, value: int, event: int) -> None:
+        aggregate = self._aggregate
+        session.accumulator = aggregate.add(session.accumulator, value) if session.events else aggregate.start(value)
+        session.events.append(event)
+        self._out.added(session, event)
+        if session.timer_ms is None:
+            self._register_timer(session)
+        if self._trigger.on_element(session, self.watermark_ms):
+            self._fire(session)
+
+    def _register_timer(self, session: Session) -> None:
+        time_ms = self._trigger.timer_ms(session.window)
+        if time_ms is not None and not (self._event_time and time_ms <= self.watermark_ms):
+            session.timer_ms = time_ms
+            self._push(time_ms, session)
+
+    def _register_cleanup(self, session: Session) -> None:
+        session.cleanup_ms = self._cleanup_ms(session.window)
+        if session.cleanup_ms < MAX_MS:
+            self._push(session.cleanup_ms, session)
+
+    def _push(self, time_ms: int, session: Session) -> None:
+        self._serial += 1
+        heapq.heappush(self._timers, (time_ms, self._serial, session))
+
+    def _run_timers(self, up_to_ms: int) -> None:
+        """Run what is due. A timer that its session names no more is a deleted one."""
+        timers = self._timers
+        while timers and timers[0][0] <= up_to_ms:
+            time_ms, _, session = heapq.heappop(timers)
+            cleans = time_ms == session.cleanup_ms
+            if time_ms == session.timer_ms:
+                session.timer_ms = None
+                if session.events:
+                    self._fire(session)
+            if cleans:
+                self._clean(session)
+
+    def _clean(self, session: Session) -> None:
+        session.timer_ms = session.cleanup_ms = None
+        sessions = self._live[session.key].sessions
+        sessions.remove(session)
+        if not sessions:
+            del self._live[session.key]
+        self._out.cleaned(session)

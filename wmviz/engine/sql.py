@@ -1,0 +1,130 @@
+"""SQL's own watermark operator: ``WATERMARK FOR t AS t - INTERVAL …`` in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from wmviz.engine.watermarks import PausableRelativeClock, RecordOutput
+from wmviz.times import MAX_MS
+
+
+class WatermarkAssignerOperator:
+    """Sends the highest value of the watermark expression: at once if it is far ahead, else on a timer.
+
+    Unlike a strategy of the DataStream API there is no −1 ms; watermarks start at 0, so none at or below 0 goes out;
+    the idle timeout needs only be reached; and the next row makes the stream active again, whatever its watermark.
+
+    Parameters
+    ----------
+    interval_ms
+        pipeline.auto-watermark-interval; with 0 each higher watermark goes out behind its row.
+    idle_timeout_ms
+        table.exec.source.idle-timeout or the table's own; 0 for none.
+    now_ms
+        Gives the time of the machine, in ms.
+    out
+        Takes records, watermarks and statuses.
+
+    Attributes
+    ----------
+    timer_interval_ms
+        How often `on_timer` is due, from the start on; 0 for never.
+    clock
+        What the idle timeout goes by; to be paused under backpressure.
+
+    Notes
+    -----
+    Flink 2.3.0: WatermarkAssignerOperator (org.apache.flink.table.runtime.operators.wmassigners).
+    """
+
+    def __init__(self, interval_ms: int, idle_timeout_ms: int, now_ms: Callable[[], int], out: RecordOutput) -> None:
+        self._interval_ms, self._idle_timeout_ms, self._now_ms, self._out = interval_ms, idle_timeout_ms, now_ms, out
+        self.timer_interval_ms = timer_interval_ms(interval_ms, idle_timeout_ms)
+        self.clock = PausableRelativeClock(now_ms)
+        self.current_ms = 0
+        self.last_ms = 0
+        self.is_idle = False
+        self._emitted_at_ms = now_ms()
+        self._active_at_ms = 0
+        self._rows = 0
+        self._rows_at_last_timer = -1
+
+    def process(self, timestamp_ms: int | None, watermark_ms: int | None) -> None:
+        """Send a row on, and its watermark behind it if that is further ahead than the interval.
+
+        Parameters
+        ----------
+        timestamp_ms
+            The row's event time.
+        watermark_ms
+            The value of the watermark expression for this row; None (SQL's NULL) is skipped.
+
+        Raises
+        ------
+        ValueError
+            If the row has no event time.
+        """
+        self._rows += 1
+        self._wake()
+        if timestamp_ms is None:
+            raise ValueError("the row's event time is NULL; filter such rows before the watermark")
+        if watermark_ms is not None and watermark_ms > self.current_ms:
+            self.current_ms = watermark_ms
+        self._out.record(timestamp_ms)
+        if self.current_ms - self.last_ms > self._interval_ms:
+            self._advance()
+
+    def on_timer(self) -> None:
+        """Send the watermark if the interval is over, then look whether the stream is idle."""
+        now_ms, active_ms = self._now_ms(), self.clock.relative_time_ms()
+        if self._interval_ms > 0 and self._emitted_at_ms + self._interval_ms <= now_ms:
+            self._emitted_at_ms = now_ms
+            self._advance()
+        if self._rows != self._rows_at_last_timer:
+            self._rows_at_last_timer = self._rows
+            self._active_at_ms = active_ms
+        if self._idle_timeout_ms > 0 and not self.is_idle and self._active_at_ms + self._idle_timeout_ms <= active_ms:
+            self.idle()
+
+    def watermark(self, watermark_ms: int) -> None:
+        """Take a watermark from upstream: only MAX counts, the end of the input."""
+        if watermark_ms == MAX_MS and self.current_ms != MAX_MS:
+            self._wake()
+            self.current_ms = MAX_MS
+            self._out.watermark(MAX_MS)
+
+    def idle(self) -> None:
+        """Take or make the status IDLE, and send it on."""
+        self.is_idle = True
+        self._out.idle()
+
+    def active(self) -> None:
+        """Take or make the status ACTIVE, and send it on."""
+        self.is_idle = False
+        self._out.active()
+
+    def finish(self) -> None:
+        """Send MAX before the operator closes."""
+        self.watermark(MAX_MS)
+
+    def _wake(self) -> None:
+        if self._idle_timeout_ms > 0 and self.is_idle:
+            self.active()
+
+    def _advance(self) -> None:
+        if self.current_ms > self.last_ms:
+            self.last_ms = self.current_ms
+            self._out.watermark(self.current_ms)
+
+
+def timer_interval_ms(interval_ms: int, idle_timeout_ms: int) -> int:
+    """Give the distance of two timers in ms: the shorter duration if it is far shorter, else a fifth of it; 0 for none.
+
+    Notes
+    -----
+    Flink 2.3.0: WatermarkAssignerOperator.calculateProcessingTimeTimerInterval.
+    """
+    if interval_ms <= 0 or idle_timeout_ms <= 0:
+        return max(interval_ms, idle_timeout_ms, 0)
+    shorter_ms, longer_ms = sorted((interval_ms, idle_timeout_ms))
+    return shorter_ms if shorter_ms * 5 < longer_ms else max(shorter_ms // 5, 1)
