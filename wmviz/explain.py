@@ -11,8 +11,8 @@ from html import escape
 
 from wmviz.engine.windows import assigner_of
 from wmviz.scenario import Event
-from wmviz.times import MAX_MS, duration_text, time_text
-from wmviz.trace import Kind, Record, Trace, WindowOf
+from wmviz.times import MAX_MS, MIN_MS, duration_text, time_text
+from wmviz.trace import Kind, Record, Status, Trace, WindowOf
 from wmviz.window import AnyWindow
 
 
@@ -119,20 +119,74 @@ class _Teller:
         return f"{event.id} ({self.value(event.value)}) reaches the source at {self.time(record.at_ms)}, {lag}."
 
     def watermark(self, record: Record) -> str:
-        """WATERMARK."""
-        now = self.time(record.value)
+        """WATERMARK: of a source, a partition, a channel, or the window operator."""
+        name, now = str(record.subject), self.time(record.value)
+        if "→" in name:
+            source, task = name.split(" → ")
+            return f"Watermark {now} of {source} reaches {task}."
+        who = _task(name)
         if record.value == MAX_MS:
-            whose = "the window operator's clock is" if record.subject == "window" else "the source sends"
-            return f"The input has ended: {whose} MAX, so nothing can come any more."
-        if record.subject == "window":
-            return f"The window operator's watermark is now {now}: no event at or before it is expected."
-        if self.scenario.strategy == "ascending":
-            return (
-                f"The newest event time is {self.time(record.value + 1)}; minus 1 ms, the source sends watermark {now}."
-            )
-        newest, bound = self.time(record.value + self.scenario.bound_ms + 1), duration_text(self.scenario.bound_ms)
-        minus = f"minus the bound of {bound}, minus 1 ms"
-        return f"The newest event time is {newest}; {minus}, the source sends watermark {now}."
+            return f"The input has ended: the watermark of {who} is MAX, so nothing can come any more."
+        if members := self._members(name, record.row):
+            return f"The watermark of {who} is now {now}, the lowest that counts: {members}."
+        if name.startswith("window"):
+            return f"The watermark of {who} is now {now}: no event at or before it is expected."
+        what = f"the watermark of {who} is" if name.startswith("partition") else f"{who} sends watermark"
+        return f"{self._newest(record.value)}, {what} {now}."
+
+    def _newest(self, watermark_ms: int) -> str:
+        bound_ms = 0 if self.scenario.strategy == "ascending" else self.scenario.bound_ms
+        newest = f"The newest event time is {self.time(watermark_ms + bound_ms + 1)}"
+        bound = "" if self.scenario.strategy == "ascending" else f"minus the bound of {duration_text(bound_ms)}, "
+        return f"{newest}; {bound}minus 1 ms"
+
+    def _members(self, name: str, row: int) -> str:
+        """What a task combines: each input with its watermark, or why it does not count; empty for a single one."""
+        trace = self.trace
+        if name.startswith("window"):
+            inputs = [clock for clock in trace.clocks if clock.endswith(f"→ {name}")]
+        elif name.startswith("source"):
+            subtask = trace.places.index(name)
+            read = {f"partition {number}" for number in self.scenario.partitions_of(subtask)}
+            inputs = [clock for clock in trace.clocks if clock in read]
+        else:
+            inputs = []
+        return ", ".join(self._member(clock, row) for clock in inputs)
+
+    def _member(self, clock: str, row: int) -> str:
+        index, name = self.trace.clocks.index(clock), clock.split(" → ")[0]
+        status = Status(self.trace.value_before(("status", index), row) or 0)
+        watermark_ms = self.trace.value_before(("clock", index), row)
+        at = self.time(MIN_MS if watermark_ms is None else watermark_ms)
+        return f"{name} {at}" + {Status.ACTIVE: "", Status.IDLE: " (idle)", Status.LEFT_OUT: " (left out)"}[status]
+
+    def status(self, record: Record) -> str:
+        """STATUS: of a source, a partition, a channel, or the window operator."""
+        name, status = str(record.subject), Status(record.value)
+        if "→" in name:
+            return self._channel_status(name, status, record)
+        who = _task(name)
+        if status == Status.ACTIVE:
+            return _capital(f"{who} is active again.")
+        if self._members(name, record.row):
+            inputs = "channel" if name.startswith("window") else "partition"
+            return f"Every {inputs} of {who} is idle: nobody waits for its watermark, which stands still."
+        if name.startswith("window"):
+            return _capital(f"{who} is idle with its source: its watermark stands still.")
+        timeout = duration_text(self.scenario.idle_timeout_ms or 0)
+        return _capital(f"{who} had no event for more than {timeout}: it is idle, and nobody waits for its watermark.")
+
+    def _channel_status(self, channel: str, status: Status, record: Record) -> str:
+        source, task = channel.split(" → ")
+        task = _task(task)
+        if status == Status.IDLE:
+            return _capital(f"{task} no longer waits for {source}, which is idle.")
+        if status == Status.ACTIVE:
+            return _capital(f"{task} counts the watermark of {source} again.")
+        now = self.time(self.watermark_at(record.row))
+        return _capital(
+            f"{source} is active again but behind the watermark of {task}, {now}: until it catches up, it is left out."
+        )
 
     def added(self, record: Record) -> str:
         """ADDED."""
@@ -228,15 +282,21 @@ class _Teller:
     def written(self, record: Record) -> str:
         """WRITTEN."""
         key, window = _of(record)
-        row = f"the sink's row for {key} and {self.window(window)}"
+        row = f"The sink's row for {key} and {self.window(window)}"
         if self.scenario.sink == "append":
             return f"A new row for {key} and {self.window(window)} is appended: {self.value(record.value)}."
         rows = self.trace.rows_of["sink", self.trace.subject[record.row]]
         before = bisect_left(rows, record.row) - 1
         if before < 0:
-            return f"{row[0].upper()}{row[1:]} is written: {self.value(record.value)}."
+            return f"{row} is written: {self.value(record.value)}."
         was = self.value(self.trace.value[rows[before]])
-        return f"{row[0].upper()}{row[1:]} is overwritten: {was} becomes {self.value(record.value)}."
+        return f"{row} is overwritten: {was} becomes {self.value(record.value)}."
+
+    def merged(self, record: Record) -> str:
+        """MERGED."""
+        key, window = _of(record)
+        old = self.trace.windows[record.value].window
+        return f"Session {self.window(old)} of {key} becomes part of {self.window(window)}: an event touches it."
 
     def ended(self, record: Record) -> str:
         """ENDED."""
@@ -256,7 +316,18 @@ SENTENCES: dict[Kind, Callable[[_Teller, Record], str]] = {
     Kind.CLEANED: _Teller.cleaned,
     Kind.WRITTEN: _Teller.written,
     Kind.ENDED: _Teller.ended,
+    Kind.STATUS: _Teller.status,
+    Kind.MERGED: _Teller.merged,
 }
+
+
+def _task(name: str) -> str:
+    """Name a task or partition in the middle of a sentence."""
+    return {"source": "the source", "window": "the window operator"}.get(name, name)
+
+
+def _capital(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
 
 
 def _event(record: Record) -> Event:

@@ -24,6 +24,7 @@ from wmviz.fields import (
     Field,
     Kind,
     ScenarioError,
+    is_int,
     kind_words,
     one_of,
     optional,
@@ -62,6 +63,11 @@ class Scenario:
     bound_ms: int = 0
     emission: str = "event"
     interval_ms: int = 200
+    strategy_at: str = "source"
+    idle_timeout_ms: int | None = None
+    partitions: int = 0
+    subtasks: int = 1
+    window_tasks: int = 1
     window: Window = _HOURLY
     lateness_ms: int = 0
     late_to: str = "drop"
@@ -194,6 +200,15 @@ class Scenario:
         return self.grid_start_ms + max(1, ticks) * self.interval_ms
 
     @property
+    def partition_count(self) -> int:
+        """Number of partitions, silent ones included."""
+        return self.partitions or 1 + max((event.partition for event in self.events), default=0)
+
+    def partitions_of(self, subtask: int) -> range:
+        """Give the partitions that a subtask of the source reads: dealt round-robin."""
+        return range(subtask, self.partition_count, self.subtasks)
+
+    @property
     def grid_start_ms(self) -> int:
         """When the job starts: `start_ms`, or the first arrival if none is set."""
         if self.start_ms is not None:
@@ -216,6 +231,11 @@ def _check_events(scenario: Scenario) -> None:
         previous_ms = event.arrival_time_ms
     if not scenario.events:
         return
+    outside = next((event for event in scenario.events if event.partition >= scenario.partition_count), None)
+    if outside is not None:
+        raise ScenarioError(
+            f"partitions is {scenario.partitions}, but {outside.id} is on {outside.partition}; add some"
+        )
     first, last = scenario.events[0], scenario.events[-1]
     if scenario.start_ms is not None and first.arrival_time_ms < scenario.start_ms:
         raise ScenarioError(f"start is {iso_text(scenario.start_ms)}, after the arrival of {first.id}; make it earlier")
@@ -230,6 +250,8 @@ WINDOW = Kind(
 EVENTS = Kind(
     same, same, lambda v: isinstance(v, tuple) and all(isinstance(e, Event) for e in v), "a list of events", {}
 )
+PARALLELISM = Kind(same, same, lambda v: is_int(v) and 0 <= v <= 1024, "a number from 0 to 1024", {"type": "integer"})
+TASKS = Kind(same, same, lambda v: is_int(v) and 1 <= v <= 128, "a number from 1 to 128", {"type": "integer"})
 FIELDS = (
     Field("name", "name", TEXT, "untitled", "Its name in the catalogue."),
     Field("title", "title", TEXT, "", "What it is called on the stage."),
@@ -238,6 +260,23 @@ FIELDS = (
     Field("bound", "bound_ms", LENGTH, 0, "Out-of-orderness bound of the bounded strategy."),
     Field("emission", "emission", one_of("event", "interval"), "event", "Watermarks after every event, or on ticks."),
     Field("interval", "interval_ms", STEP, 200, "Distance of two ticks (pipeline.auto-watermark-interval)."),
+    Field(
+        "strategy_at",
+        "strategy_at",
+        one_of("source", "after"),
+        "source",
+        "On the source: a generator for each partition. After it: one for each subtask.",
+    ),
+    Field(
+        "idle_timeout",
+        "idle_timeout_ms",
+        optional(STEP),
+        None,
+        "After how long a silent input is left out (withIdleness); null: never.",
+    ),
+    Field("partitions", "partitions", PARALLELISM, 0, "How many partitions there are; 0: as many as the events name."),
+    Field("subtasks", "subtasks", TASKS, 1, "Subtasks of the source; partition p is read by subtask p % subtasks."),
+    Field("window_tasks", "window_tasks", TASKS, 1, "Subtasks of the window operator; each key belongs to one."),
     Field("window", "window", WINDOW, _HOURLY, "How the stream is cut into windows."),
     Field("lateness", "lateness_ms", LENGTH, 0, "Allowed lateness."),
     Field(

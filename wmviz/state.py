@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from wmviz.times import MIN_MS
-from wmviz.trace import Kind, Trace
+from wmviz.trace import Kind, Status, Trace
 from wmviz.window import AnyWindow
 
 _COUNTED_AS: dict[int, str] = {
@@ -72,11 +72,18 @@ class Ledger:
 
 @dataclass(frozen=True)
 class State:
-    """Everything that stands at one step: clocks, open windows, the sink's rows, and the ledger."""
+    """Everything that stands at one step: clocks, open windows, the sink's rows, and the ledger.
+
+    Attributes
+    ----------
+    watermarks, statuses
+        By name: of tasks, partitions (``"partition 0"``) and channels (``"source[0] → window"``).
+    """
 
     step: int
     at_ms: int
     watermarks: Mapping[str, int]
+    statuses: Mapping[str, Status]
     windows: tuple[OpenWindow, ...]
     sink: tuple[tuple[str, AnyWindow, int], ...]
     ledger: Ledger
@@ -97,11 +104,13 @@ class States:
     def at(self, step: int) -> State:
         """Give the state after a step; -1 is the state before the first."""
         trace = self._trace
-        clocks = {place: trace.value_at(("clock", index), step) for index, place in enumerate(trace.places)}
+        watermarks_ms = {name: trace.value_at(("clock", index), step) for index, name in enumerate(trace.clocks)}
+        statuses = {name: trace.value_at(("status", index), step) for index, name in enumerate(trace.clocks)}
         return State(
             step=step,
             at_ms=trace.step_at_ms[step] if step >= 0 else trace.scenario.grid_start_ms,
-            watermarks={place: MIN_MS if ms is None else ms for place, ms in clocks.items()},
+            watermarks={name: MIN_MS if ms is None else ms for name, ms in watermarks_ms.items()},
+            statuses={name: Status(status or Status.ACTIVE) for name, status in statuses.items()},
             windows=tuple(self._open_window(index, step) for index in self._alive(step)),
             sink=tuple(self._sink(step)),
             ledger=self.ledger(step),
@@ -155,8 +164,11 @@ class States:
         for row, kind in enumerate(trace.kind):
             if kind == Kind.ADDED:
                 born.setdefault(trace.subject[row], trace.step[row])
-            elif kind == Kind.CLEANED:
-                lives.append((born.pop(trace.subject[row]), trace.step[row], trace.subject[row]))
+            elif kind in (Kind.CLEANED, Kind.MERGED):
+                if kind == Kind.MERGED:
+                    born.setdefault(trace.subject[row], trace.step[row])
+                gone = trace.value[row] if kind == Kind.MERGED else trace.subject[row]
+                lives.append((born.pop(gone), trace.step[row], gone))
         lives += [(first, trace.steps, window) for window, first in born.items()]
         return sorted(lives)
 
@@ -181,20 +193,33 @@ class States:
 
     def _open_window(self, index: int, step: int) -> OpenWindow:
         trace = self._trace
-        content: list[int] = []
-        value = firings = 0
         rows = trace.rows_of["window", index]
-        for row in rows[: bisect_right(rows, step, key=trace.step.__getitem__)]:
+        rows = rows[: bisect_right(rows, step, key=trace.step.__getitem__)]
+        content = self._content(rows)
+        last_added = next((row for row in reversed(rows) if trace.kind[row] == Kind.ADDED), None)
+        key, window = trace.windows[index]
+        return OpenWindow(
+            key,
+            window,
+            trace.value[last_added] if content and last_added is not None else 0,
+            trace.event_ids(content),
+            sum(1 for row in rows if trace.kind[row] == Kind.FIRED),
+        )
+
+    def _content(self, rows: list[int]) -> list[int]:
+        """Give the events in a window after some of its rows; sessions bring theirs along when they merge."""
+        trace = self._trace
+        content: list[int] = []
+        for row in rows:
             kind = trace.kind[row]
             if kind == Kind.ADDED:
                 content.append(trace.event_of(row))
-                value = trace.value[row]
-            elif kind == Kind.FIRED:
-                firings += 1
-            else:  # purged or cleaned: the content is gone
-                content, value = [], 0
-        key, window = trace.windows[index]
-        return OpenWindow(key, window, value, trace.event_ids(content), firings)
+            elif kind == Kind.MERGED:
+                members = trace.rows_of["window", trace.value[row]]
+                content += self._content(members[: bisect_right(members, row)])
+            elif kind != Kind.FIRED:  # purged or cleaned
+                content = []
+        return content
 
     @cached_property
     def _sink_subjects(self) -> list[int]:

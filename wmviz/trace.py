@@ -55,6 +55,21 @@ class Kind(IntEnum):
     """The sink's row of a key and window changes; value: the new value; cause: the firing."""
     ENDED = 11
     """The input ends; a last watermark MAX follows."""
+    STATUS = 12
+    """A place, partition or channel becomes idle, active, or left out; value: the `Status`."""
+    MERGED = 13
+    """A session becomes part of a larger one, the subject; value: the index of the session that ends so."""
+
+
+class Status(IntEnum):
+    """Whether a watermark counts for those that wait for it."""
+
+    ACTIVE = 0
+    """It counts."""
+    IDLE = 1
+    """Nobody waits for it: no event has come for a while."""
+    LEFT_OUT = 2
+    """The channel is active again, but behind: nobody waits until it has caught up (StatusWatermarkValve)."""
 
 
 SUBJECT_OF = {
@@ -70,8 +85,10 @@ SUBJECT_OF = {
     Kind.CLEANED: "window",
     Kind.WRITTEN: "sink",
     Kind.ENDED: "input",
+    Kind.STATUS: "status",
+    Kind.MERGED: "window",
 }
-"""What kind of subject a row has. A sink row and the window that it comes from have the same index."""
+"""What kind of subject a row has. A sink row and its window have the same index, and so have a clock and its status."""
 
 FATES = {Kind.ADDED: "counted", Kind.LATE: "side output", Kind.DROPPED: "dropped", Kind.NO_WINDOW: "in no window"}
 """What becomes of an event that has arrived. Until one of these it is in flight."""
@@ -184,6 +201,8 @@ class Trace:
         The kinds of rows that this run reports; others are "not observed".
     recorded
         Whether this is a stored run of Flink, not one that ran here.
+    places, clocks
+        Names of the tasks, and of everything that has a watermark: the tasks, then partitions and channels.
     reported_drops, reported_seen
         What Flink says of dropped events (a number) and of the watermark that each event met; see `observed_trace`.
     """
@@ -200,10 +219,15 @@ class Trace:
     step_place: array[int] = field(default_factory=lambda: array("h"), repr=False)
     step_at_ms: array[int] = field(default_factory=lambda: array("q"), repr=False)
     places: list[str] = field(default_factory=list)
+    clocks: list[str] = field(default_factory=list)
     windows: list[WindowOf] = field(default_factory=list, repr=False)
     contents: dict[int, Content] = field(default_factory=dict, repr=False)
     reported_drops: int | None = None
     reported_seen: Mapping[str, int] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Where nothing else is said, only places have watermarks."""
+        self.clocks = self.clocks or list(self.places)
 
     # ------------------------------------------------------------------ rows
 
@@ -247,7 +271,7 @@ class Trace:
         kind, index = SUBJECT_OF[Kind(self.kind[row])], self.subject[row]
         if kind == "event":
             return self.scenario.events[index]
-        return self.places[index] if kind in ("clock", "input") else self.windows[index]
+        return self.windows[index] if kind in ("window", "sink") else self.clocks[index]
 
     def event_of(self, row: int) -> int:
         """Give the index of the event that a row is about: its subject, or the event that a window took in."""
@@ -288,6 +312,12 @@ class Trace:
         """Give a subject's value at a step (after all its rows), or None before its first row."""
         row = self.row_at(subject, step)
         return None if row is None else self.value[row]
+
+    def value_before(self, subject: tuple[str, int], row: int) -> int | None:
+        """Give a subject's value when a row was written, that row included, or None before its first."""
+        rows = self.rows_of.get(subject, [])
+        found = bisect_right(rows, row)
+        return self.value[rows[found - 1]] if found else None
 
     def row_at(self, subject: tuple[str, int], step: int) -> int | None:
         """Give the last row of a subject up to a step, found by bisection."""
@@ -346,10 +376,9 @@ class Trace:
         return nth
 
     def watermark_at(self, row: int) -> int:
-        """Give the window operator's watermark at a row, in ms; MIN before there is one."""
-        rows = self._clock_rows
-        found = bisect_right(rows, row)
-        return self.value[rows[found - 1]] if found else MIN_MS
+        """Give the watermark of a row's place when the row was written, in ms; MIN before there is one."""
+        watermark_ms = self.value_before(("clock", self.step_place[self.step[row]]), row)
+        return MIN_MS if watermark_ms is None else watermark_ms
 
     def event_ids(self, events: Iterable[int]) -> tuple[str, ...]:
         """Give the ids of events, in order of arrival."""
@@ -367,11 +396,6 @@ class Trace:
             found.append(Firing(key, window, self.nth_firing[row], self.value[row], ids, self.watermark_at(row), at_ms))
         return tuple(found)
 
-    @cached_property
-    def _clock_rows(self) -> list[int]:
-        place = self.places.index("window") if "window" in self.places else -1
-        return [row for row in self._rows(Kind.WATERMARK) if self.subject[row] == place]
-
     def _rows(self, kind: Kind) -> Iterator[int]:
         return (row for row, other in enumerate(self.kind) if other == kind)
 
@@ -381,13 +405,13 @@ class Trace:
         if self.reported_seen is not None:
             return self.reported_seen
         handled = (Kind.ADDED, Kind.LATE, Kind.DROPPED, Kind.NO_WINDOW, Kind.MISSED)
-        place = self.places.index("window") if "window" in self.places else -1
+        clocks_ms = [MIN_MS] * len(self.clocks)
         seen: dict[str, int] = {}
-        watermark_ms = MIN_MS
         for row, kind in enumerate(self.kind):
-            if kind == Kind.WATERMARK and self.subject[row] == place:
-                watermark_ms = self.value[row]
+            if kind == Kind.WATERMARK:
+                clocks_ms[self.subject[row]] = self.value[row]
             elif kind in handled:
+                watermark_ms = clocks_ms[self.step_place[self.step[row]]]
                 seen.setdefault(self.scenario.events[self.event_of(row)].id, watermark_ms)
         return seen
 

@@ -49,9 +49,11 @@ class Window:
     Attributes
     ----------
     type
-        ``"tumbling"``, ``"sliding"`` or ``"global"``: TumblingEventTimeWindows, SlidingEventTimeWindows, GlobalWindows.
-    size_ms, slide_ms, offset_ms
-        Length of a window, distance of two starts (sliding), shift of the grid against the epoch.
+        ``"tumbling"``, ``"sliding"``, ``"session"`` or ``"global"``: TumblingEventTimeWindows, SlidingEventTimeWindows,
+        EventTimeSessionWindows, GlobalWindows.
+    size_ms, slide_ms, gap_ms, offset_ms
+        Length of a window, distance of two starts (sliding), silence that ends a session, shift of the grid against the
+        epoch.
     time
         ``"event"``, or ``"processing"`` for windows by the clock of the machine (TumblingProcessingTimeWindows).
     trigger
@@ -62,6 +64,7 @@ class Window:
     type: str = "tumbling"
     size_ms: int = 0
     slide_ms: int = 0
+    gap_ms: int = 0
     offset_ms: int = 0
     time: str = "event"
     trigger: str = "default"
@@ -79,9 +82,10 @@ def _is_trigger(value: Any) -> bool:
 
 TRIGGER = Kind(same, same, _is_trigger, TRIGGERS, {"type": "string", "examples": ["purging_event_time", "count:2"]})
 WINDOW_FIELDS = (
-    Field("type", "type", one_of("tumbling", "sliding", "global"), "tumbling", "How windows are cut."),
-    Field("size", "size_ms", LENGTH, 0, "Length of a window; every type but global needs it."),
+    Field("type", "type", one_of("tumbling", "sliding", "session", "global"), "tumbling", "How windows are cut."),
+    Field("size", "size_ms", LENGTH, 0, "Length of a tumbling or sliding window."),
     Field("slide", "slide_ms", LENGTH, 0, "Distance between the starts of two sliding windows."),
+    Field("gap", "gap_ms", LENGTH, 0, "Silence that ends a session."),
     Field("offset", "offset_ms", SHIFT, 0, "Shift of the grid of windows against 1970-01-01 00:00 UTC."),
     Field("time", "time", one_of("event", "processing"), "event", "The clock that windows go by."),
     Field("trigger", "trigger", TRIGGER, "default", "When a window fires."),
@@ -108,24 +112,41 @@ def write_window(window: Window) -> dict[str, Any]:
     return {field.name: field.write(getattr(window, field.attribute)) for field in kept}
 
 
+_TAKES = {"tumbling": ("size",), "sliding": ("size", "slide"), "session": ("gap",), "global": ()}
+_LENGTHS = {"size": '"1 h"', "slide": '"30 min"', "gap": '"10 min"'}
+
+
 def check_window(window: Window) -> None:
     """Check each field, and that they go together as Flink wants it."""
     for field in WINDOW_FIELDS:
         field._replace(name=f"window.{field.name}").check(getattr(window, field.attribute))
-    if window.type == "global":
-        if window.size_ms or window.slide_ms or window.offset_ms or window.time != "event":
-            raise ScenarioError("window: global windows have no size, slide, offset or time; leave them out")
-    elif window.size_ms == 0:
-        raise ScenarioError('window.size is 0; write a duration above 0: "1 h"')
-    if (window.type == "sliding") != (window.slide_ms > 0):
-        raise ScenarioError("window.slide belongs to sliding windows: a duration above 0 there, left out elsewhere")
-    grid_ms, grid = (window.slide_ms, "slide") if window.type == "sliding" else (window.size_ms, "size")
-    if window.type != "global" and abs(window.offset_ms) >= grid_ms:
+    _check_lengths(window)
+    if window.type == "global" and window.time != "event":
+        raise ScenarioError("window.time: global windows go by no clock; leave it out")
+    _check_trigger(window)
+
+
+def _check_lengths(window: Window) -> None:
+    takes = _TAKES[window.type]
+    for name, example in _LENGTHS.items():
+        length_ms = getattr(window, f"{name}_ms")
+        if name in takes and length_ms == 0:
+            raise ScenarioError(f"window.{name} is 0; {window.type} windows need a duration above 0: {example}")
+        if name not in takes and length_ms:
+            owners = " and ".join(kind for kind, names in _TAKES.items() if name in names)
+            raise ScenarioError(f"window.{name} belongs to {owners} windows; leave it out of {window.type} ones")
+    grid = takes[-1] if window.type in ("tumbling", "sliding") else None
+    if grid is None and window.offset_ms:
+        raise ScenarioError(f"window.offset: {window.type} windows lie on no grid; leave it out")
+    if grid is not None and abs(window.offset_ms) >= getattr(window, f"{grid}_ms"):
         raise ScenarioError(f"window.offset is {duration_text(window.offset_ms)}; it must be smaller than the {grid}")
     if window.slide_ms and window.size_ms // window.slide_ms > MOST_WINDOWS_PER_EVENT:
         raise ScenarioError(
             f"window.slide puts an event into more than {MOST_WINDOWS_PER_EVENT} windows; make it longer"
         )
+
+
+def _check_trigger(window: Window) -> None:
     base = window.trigger.removeprefix("purging_")
     if base == "end_of_stream" and window.type != "global":
         raise ScenarioError(

@@ -9,16 +9,41 @@ from wmviz.engine.sinks import sink_of
 from wmviz.engine.window_operator import Pane
 from wmviz.scenario import Event, Scenario
 from wmviz.times import MIN_MS
-from wmviz.trace import Content, Kind, Trace, WindowOf
+from wmviz.trace import Content, Kind, Status, Trace, WindowOf
 from wmviz.window import AnyWindow
 
-SOURCE, WINDOW = range(2)
-PLACES = ["source", "window"]  # the sink is chained to the window operator: one task
 RESULTS = frozenset({Kind.FIRED, Kind.LATE, Kind.DROPPED, Kind.WATERMARK})
 # Plain ints: looking an enum member up for every row would cost more than the row.
-ARRIVED, WATERMARK, ADDED, FIRED, WRITTEN, ENDED = (
-    int(kind) for kind in (Kind.ARRIVED, Kind.WATERMARK, Kind.ADDED, Kind.FIRED, Kind.WRITTEN, Kind.ENDED)
+ARRIVED, WATERMARK, ADDED, FIRED, WRITTEN, STATUS = (
+    int(kind) for kind in (Kind.ARRIVED, Kind.WATERMARK, Kind.ADDED, Kind.FIRED, Kind.WRITTEN, Kind.STATUS)
 )
+
+_KEPT = frozenset(map(int, RESULTS - {Kind.WATERMARK}))
+
+
+def clock_names(scenario: Scenario) -> tuple[list[str], list[str]]:
+    """Name the places of a job, and all that has a watermark of its own: places, partitions and channels.
+
+    The sink is chained to the window operator: one task, one place. A partition has a watermark of its own where a
+    subtask combines several; a channel where a window task does.
+    """
+    sources = _numbered("source", scenario.subtasks)
+    windows = _numbered("window", scenario.window_tasks)
+    channels = [f"{source} → {window}" for window in windows for source in sources] if len(sources) > 1 else []
+    places = [*sources, *windows]
+    return places, [*places, *map("partition {}".format, combined_partitions(scenario)), *channels]
+
+
+def combined_partitions(scenario: Scenario) -> list[int]:
+    """Give the partitions whose watermarks a subtask of the source combines."""
+    if scenario.strategy_at == "after":
+        return []
+    dealt = (scenario.partitions_of(subtask) for subtask in range(scenario.subtasks))
+    return sorted(partition for partitions in dealt if len(partitions) > 1 for partition in partitions)
+
+
+def _numbered(name: str, count: int) -> list[str]:
+    return [name] if count == 1 else [f"{name}[{number}]" for number in range(count)]
 
 
 def _appender(trace: Trace) -> Callable[[int, int, int, int, int], int]:
@@ -56,99 +81,162 @@ class Recorder:
     ----------
     scenario
         What runs.
+
+    Attributes
+    ----------
+    at_ms
+        Processing time; set by the wiring.
+    cause
+        The row that makes the next ones happen, or -1.
     """
 
     observed = frozenset(Kind)
 
     def __init__(self, scenario: Scenario) -> None:
-        self.trace = Trace(scenario, observed=self.observed, places=list(PLACES))
+        places, clocks = clock_names(scenario)
+        self.trace = Trace(scenario, observed=self.observed, places=places, clocks=clocks)
         self.at_ms = MIN_MS
+        self.cause = -1
+        self._split_clocks = {split: len(places) + i for i, split in enumerate(combined_partitions(scenario))}
+        self._first_channel = len(places) + len(self._split_clocks)
+        self._sources = scenario.subtasks
         self._sink = sink_of(scenario.sink)
         self._result = AGGREGATES[scenario.aggregate].result
         self._window_index: dict[tuple[str, AnyWindow], int] = {}
-        self._step = -1
-        self._cause = self._added = -1
-        self._watermark_ms = self._written_ms = MIN_MS
+        self._watermarks_ms = [MIN_MS] * len(places)
+        self._written_ms = [MIN_MS] * len(places)
+        self._step = self._place = self._added = -1
         self._append = _appender(self.trace)
         self._append_step = _step_appender(self.trace)
 
     def _begin(self, place: int) -> None:
         """Begin a step: one element handled at one place."""
         self._step += 1
+        self._place = place
         self._append_step(place, self.at_ms)
+
+    def _continue(self, place: int) -> None:
+        """Go on with the step of a place, or begin one: what a tick changes is one step, and no step if nothing."""
+        if self._place != place:
+            self._begin(place)
 
     def _row(self, kind: int, subject: int, value: int, cause: int) -> int:
         """Append a row and give its number."""
         return self._append(kind, subject, value, cause, self._step)
 
-    # ------------------------------------------------- told by the wiring
+    # ------------------------------------------------- told by the source subtasks
 
-    def arrived(self, index: int, event: Event) -> None:
-        """The source reads an event; the window operator's step for it follows."""
-        self._begin(SOURCE)
-        self._cause = self._row(ARRIVED, index, event.event_time_ms, -1)
-        self._added = -1
-        self._begin(WINDOW)
-
-    def emitted(self, watermark_ms: int) -> None:
-        """The source sends a watermark; the window operator's step for it follows."""
-        self._begin(SOURCE)
-        sent = self._row(WATERMARK, SOURCE, watermark_ms, self._cause)
-        self._begin(WINDOW)
-        self._cause = self._row(WATERMARK, WINDOW, watermark_ms, sent)
-        self._watermark_ms, self._added = watermark_ms, -1
+    def arrived(self, place: int, index: int, event: Event) -> None:
+        """A source subtask reads an event."""
+        self._begin(place)
+        self.cause = self._row(ARRIVED, index, event.event_time_ms, -1)
 
     def ticked(self) -> None:
-        """A periodic tick: what it makes the generator send has no event as its cause."""
-        self._cause = -1
+        """A periodic tick: what it makes a generator emit has no event as its cause."""
+        self.cause = self._place = -1
 
-    def clock_moved(self) -> None:
-        """The machine's clock reaches a processing-time timer."""
-        self._cause = self._added = -1
-        self._begin(WINDOW)
+    def ended(self, place: int) -> None:
+        """The input of a source subtask ends."""
+        self._begin(place)
+        self.cause = self._row(Kind.ENDED, place, 0, -1)
 
-    def ended(self) -> None:
-        """The input ends."""
-        self._begin(SOURCE)
-        self._cause = self._row(ENDED, SOURCE, 0, -1)
+    def split_watermark(self, place: int, split: int, watermark_ms: int) -> None:
+        """The watermark of a split rises."""
+        self._continue(place)
+        self.cause = self._row(WATERMARK, self._split_clocks[split], watermark_ms, self.cause)
+
+    def split_status(self, place: int, split: int, *, idle: bool) -> None:
+        """A split becomes idle or active."""
+        self._continue(place)
+        self.cause = self._row(STATUS, self._split_clocks[split], Status.IDLE if idle else Status.ACTIVE, self.cause)
+
+    def sent(self, place: int, watermark_ms: int) -> int:
+        """A source subtask sends a watermark."""
+        self._continue(place)
+        return self._row(WATERMARK, place, watermark_ms, self.cause)
+
+    def sent_status(self, place: int, *, idle: bool) -> int:
+        """A source subtask sends a status."""
+        self._continue(place)
+        return self._row(STATUS, place, Status.IDLE if idle else Status.ACTIVE, self.cause)
+
+    # ------------------------------------------------- told by the window tasks
+
+    def delivered(self, place: int) -> None:
+        """A window task takes an element from a channel."""
+        self._begin(place)
+        self._added = -1
+
+    def clock_moved(self, place: int) -> None:
+        """The machine's clock reaches a processing-time timer of a window task."""
+        self.cause = -1
+        self.delivered(place)
+
+    def channel_watermark(self, place: int, channel: int, watermark_ms: int) -> None:
+        """A channel of a window task has a new watermark."""
+        self.cause = self._row(WATERMARK, self._channel(place, channel), watermark_ms, self.cause)
+
+    def channel_status(self, place: int, channel: int, status: Status) -> None:
+        """A channel of a window task has a new status."""
+        self.cause = self._row(STATUS, self._channel(place, channel), status, self.cause)
+
+    def _channel(self, place: int, channel: int) -> int:
+        return self._first_channel + (place - self._sources) * self._sources + channel
+
+    def advanced(self, place: int, watermark_ms: int) -> None:
+        """The watermark of a window task rises."""
+        self.cause = self._row(WATERMARK, place, watermark_ms, self.cause)
+        self._watermarks_ms[place] = watermark_ms
+
+    def task_status(self, place: int, *, idle: bool) -> None:
+        """A window task becomes idle or active."""
+        self.cause = self._row(STATUS, place, Status.IDLE if idle else Status.ACTIVE, self.cause)
 
     # ------------------------------------------------- WindowOutput
 
     def added(self, pane: Pane, event: int) -> None:
         """A window takes in an event."""
-        self._added = self._row(ADDED, self._index(pane), self._running(pane), self._cause)
+        self._added = self._row(ADDED, self._index(pane), self._running(pane), self.cause)
 
     def fired(self, pane: Pane, value: int) -> None:
         """A window fires, and the sink takes the result."""
         index = self._index(pane)
-        row = self._row(FIRED, index, value, self._cause if self._added < 0 else self._added)
+        row = self._row(FIRED, index, value, self.cause if self._added < 0 else self._added)
         self.trace.contents[row] = Content(pane.events, len(pane.events))
         self._row(WRITTEN, index, self._sink.write(pane.key, pane.window, value), row)
 
+    def merged(self, pane: Pane, windows: Sequence[AnyWindow]) -> None:
+        """Live sessions have become one; the pane has its new window."""
+        index = self._index(pane)
+        for window in windows:
+            old = self._index_of(pane.key, window)
+            if old != index:
+                self._row(Kind.MERGED, index, old, self.cause)
+
     def purged(self, pane: Pane) -> None:
         """A firing has emptied the window."""
-        self._row(Kind.PURGED, self._index(pane), 0, self._cause)
+        self._row(Kind.PURGED, self._index(pane), 0, self.cause)
 
     def cleaned(self, pane: Pane) -> None:
         """The window's state is deleted."""
-        self._row(Kind.CLEANED, self._index(pane), 0, self._cause)
+        self._row(Kind.CLEANED, self._index(pane), 0, self.cause)
 
     def missed(self, event: int, key: str, windows: Sequence[AnyWindow]) -> None:
         """An event is too late for some of its windows."""
         for window in windows:
-            self._row(Kind.MISSED, event, self._index_of(key, window), self._cause)
+            self._row(Kind.MISSED, event, self._index_of(key, window), self.cause)
 
     def late(self, event: int) -> None:
         """An event goes to the side output."""
-        self._row(Kind.LATE, event, self._watermark_ms, self._cause)
+        self._row(Kind.LATE, event, self._watermarks_ms[self._place], self.cause)
 
     def dropped(self, event: int) -> None:
         """An event is dropped and counted."""
-        self._row(Kind.DROPPED, event, self._watermark_ms, self._cause)
+        self._row(Kind.DROPPED, event, self._watermarks_ms[self._place], self.cause)
 
     def no_window(self, event: int) -> None:
         """An event is in no window."""
-        self._row(Kind.NO_WINDOW, event, 0, self._cause)
+        self._row(Kind.NO_WINDOW, event, 0, self.cause)
 
     def watermark(self, watermark_ms: int) -> None:
         """The watermark goes downstream; nothing behind the window operator keeps time."""
@@ -173,52 +261,26 @@ class ResultsRecorder(Recorder):
 
     observed = RESULTS
 
-    def arrived(self, index: int, event: Event) -> None:
+    def arrived(self, place: int, index: int, event: Event) -> None:
         """Nothing is written."""
 
-    def emitted(self, watermark_ms: int) -> None:
-        """Remember the watermark; it is written with the next result."""
-        self._watermark_ms = watermark_ms
-
-    def clock_moved(self) -> None:
-        """Nothing is written."""
-
-    def ended(self) -> None:
-        """Nothing is written."""
+    def delivered(self, place: int) -> None:
+        """Remember the place: the next result is there."""
+        self._place = place
 
     def added(self, pane: Pane, event: int) -> None:
         """Nothing is written."""
 
-    def fired(self, pane: Pane, value: int) -> None:
-        """A window fires."""
-        self._begin_result()
-        row = self._row(FIRED, self._index(pane), value, -1)
-        self.trace.contents[row] = Content(pane.events, len(pane.events))
+    def _begin(self, place: int) -> None:
+        self._place = place
 
-    def purged(self, pane: Pane) -> None:
-        """Nothing is written."""
-
-    def cleaned(self, pane: Pane) -> None:
-        """Nothing is written."""
-
-    def missed(self, event: int, key: str, windows: Sequence[AnyWindow]) -> None:
-        """Nothing is written."""
-
-    def late(self, event: int) -> None:
-        """An event goes to the side output."""
-        self._begin_result()
-        super().late(event)
-
-    def dropped(self, event: int) -> None:
-        """An event is dropped and counted."""
-        self._begin_result()
-        super().dropped(event)
-
-    def no_window(self, event: int) -> None:
-        """Nothing is written."""
-
-    def _begin_result(self) -> None:
-        self._begin(WINDOW)
-        if self._watermark_ms != self._written_ms:
-            self._row(WATERMARK, WINDOW, self._watermark_ms, -1)
-            self._written_ms = self._watermark_ms
+    def _row(self, kind: int, subject: int, value: int, cause: int) -> int:
+        """Append a result as a step of its own, behind the watermark that it met if that is new."""
+        if kind not in _KEPT:
+            return -1
+        place = self._place
+        super()._begin(place)
+        if self._watermarks_ms[place] != self._written_ms[place]:
+            self._written_ms[place] = self._watermarks_ms[place]
+            self._append(WATERMARK, place, self._written_ms[place], -1, self._step)
+        return self._append(kind, subject, value, -1, self._step)

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterator
+
 from wmviz.engine.aggregates import AGGREGATES
+from wmviz.engine.merging import MergingWindowOperator
 from wmviz.engine.recording import Recorder, ResultsRecorder
+from wmviz.engine.source import ProgressiveTimestampsAndWatermarks
+from wmviz.engine.tasks import Exchange, WindowTask, tasks_of_keys
 from wmviz.engine.triggers import trigger_of
-from wmviz.engine.watermarks import WatermarkEmitter, WatermarkGenerator, emit_periodically, generator_of
+from wmviz.engine.watermarks import (
+    EmitOnEvent,
+    PausableRelativeClock,
+    TimestampsAndWatermarksOperator,
+    WatermarkGenerator,
+    WatermarksWithIdleness,
+    generator_of,
+)
 from wmviz.engine.window_operator import WindowOperator
 from wmviz.engine.windows import assigner_of
 from wmviz.scenario import Scenario
 from wmviz.times import MAX_MS
 from wmviz.trace import Trace
-
-
-class _Channel:
-    """Carries watermarks from the source to the window operator, and writes them down."""
-
-    def __init__(self, recorder: Recorder, operator: WindowOperator) -> None:
-        self._recorder, self._operator = recorder, operator
-
-    def watermark(self, watermark_ms: int) -> None:
-        """Deliver a watermark."""
-        self._recorder.emitted(watermark_ms)
-        self._operator.advance(watermark_ms)
-
-    def idle(self) -> None:
-        """Deliver a status; nothing here makes one yet."""
-
-    active = idle
 
 
 def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenerator | None = None) -> Trace:
@@ -40,7 +36,7 @@ def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenera
     trace
         ``"full"``, or ``"results"`` to keep only firings, late and dropped events.
     generator
-        A watermark generator of your own, in place of the one that the strategy names.
+        A watermark generator of your own, in place of the one that the strategy names; for one input only.
 
     Returns
     -------
@@ -50,22 +46,188 @@ def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenera
     Raises
     ------
     ValueError
-        If `trace` is neither.
+        If `trace` is neither, or `generator` would have to serve several inputs.
     """
     if trace not in ("full", "results"):
         raise ValueError(f'trace is {trace!r}; write "full" or "results"')
+    if generator is not None and max(scenario.subtasks, scenario.partition_count) > 1:
+        raise ValueError("one generator cannot serve several inputs; give a scenario with one partition and subtask")
     recorder = Recorder(scenario) if trace == "full" else ResultsRecorder(scenario)
-    operator = _window_operator(scenario, recorder)
-    emitter = WatermarkEmitter(_Channel(recorder, operator))
-    if generator is None:
-        generator = generator_of(scenario.strategy, scenario.bound_ms)
-    _run(scenario, generator, recorder, operator, emitter)
+    _Job(scenario, recorder, generator).run()
     return recorder.trace
+
+
+class SourceSubtask:
+    """A subtask of the source: reads its partitions, and is asked for watermarks on the grid of ticks.
+
+    Parameters
+    ----------
+    number
+        Which one, from 0; also its place in the trace.
+    job
+        Makes the generators.
+    exchange
+        Where the subtask sends.
+
+    Attributes
+    ----------
+    ticks
+        Whether periodic ticks ever matter.
+    next_tick_ms
+        The tick on the agenda, or None.
+    """
+
+    def __init__(self, number: int, job: _Job, exchange: Exchange) -> None:
+        scenario = job.scenario
+        self.place = number
+        self.timers: list[WatermarksWithIdleness] = []
+        splits = scenario.partitions_of(number)
+        self._recorder = job.recorder
+        self._interval = scenario.emission == "interval" and scenario.strategy != "none"
+        self._unasked = False  # events since the last tick
+        self._on_source: ProgressiveTimestampsAndWatermarks | None = None
+        if scenario.strategy_at == "source" and len(splits) > 1:
+            self._on_source = ProgressiveTimestampsAndWatermarks(splits, lambda: job.generator(self), exchange)
+        else:
+            # One generator. A single split needs no combining, and a source without any marks only its main output.
+            self._behind = TimestampsAndWatermarksOperator(job.generator(self), exchange)
+        self._asks_at_end = scenario.strategy_at == "after"
+        self.ticks = self._interval or bool(self.timers)
+        self.next_tick_ms: int | None = None
+
+    def read(self, index: int, timestamp_ms: int, partition: int) -> None:
+        """Send an event on, and what it makes the generator emit behind it."""
+        self._unasked = self._interval
+        if self._on_source is None:
+            self._behind.process(index, timestamp_ms)
+        else:
+            self._on_source.process(index, timestamp_ms, partition)
+
+    def tick(self) -> None:
+        """Ask for watermarks, as the timer of pipeline.auto-watermark-interval does."""
+        self._unasked = False
+        self._recorder.ticked()
+        (self._behind if self._on_source is None else self._on_source).tick()
+
+    def wants_tick_from(self, now_ms: int) -> int | None:
+        """Give the time from which on a tick would change something, or None until the next event."""
+        if self._unasked:
+            return now_ms
+        due = [due_ms for timer in self.timers if (due_ms := timer.due_ms()) is not None]
+        return max(now_ms, min(due)) if due else None
+
+    def end(self) -> None:
+        """Let the input end: a strategy behind the source asks its generator a last time, then MAX goes out."""
+        if self._on_source is not None:
+            self._recorder.ended(self.place)
+            self._on_source.end_of_input()
+            return
+        if self._asks_at_end:
+            self._recorder.ticked()
+            self._behind.finish()
+        self._recorder.ended(self.place)
+        self._behind.watermark(MAX_MS)
+
+
+class _Job:
+    """The running job: its tasks, wired, and the agenda of arrivals, ticks and timers."""
+
+    def __init__(self, scenario: Scenario, recorder: Recorder, own: WatermarkGenerator | None) -> None:
+        self.scenario, self.recorder, self._own = scenario, recorder, own
+        subtasks = range(scenario.subtasks)
+        self._tasks = [
+            WindowTask(scenario.subtasks + number, _window_operator(scenario, recorder), len(subtasks), recorder)
+            for number in range(scenario.window_tasks)
+        ]
+        task_of_key = tasks_of_keys(scenario)
+        exchanges = [Exchange(number, self._tasks, task_of_key, recorder) for number in subtasks]
+        self._sources = [SourceSubtask(number, self, exchanges[number]) for number in subtasks]
+        self._ticks: list[tuple[int, int]] = []  # time, subtask
+
+    def generator(self, subtask: SourceSubtask) -> WatermarkGenerator:
+        """Make a generator as the strategy says."""
+        scenario = self.scenario
+        generator = self._own or generator_of(scenario.strategy, scenario.bound_ms)
+        if scenario.emission == "event":
+            generator = EmitOnEvent(generator)
+        if scenario.idle_timeout_ms is None:
+            return generator
+        clock = PausableRelativeClock(lambda: self.recorder.at_ms)
+        timer = WatermarksWithIdleness(generator, scenario.idle_timeout_ms, clock)
+        subtask.timers.append(timer)
+        return timer
+
+    def run(self) -> None:
+        """Take every arrival, tick and timer in order; at equal times the arrivals come first."""
+        scenario, recorder, sources = self.scenario, self.recorder, self._sources
+        recorder.at_ms = scenario.grid_start_ms
+        for source in sources:
+            self._plan_tick(source, recorder.at_ms)
+        for index, event in enumerate(scenario.events):
+            at_ms = event.arrival_time_ms
+            if at_ms > recorder.at_ms:
+                self._pass_time(at_ms)
+            source = sources[event.partition % len(sources)]
+            recorder.arrived(source.place, index, event)
+            source.read(index, event.event_time_ms, event.partition)
+            if source.ticks:
+                self._plan_tick(source, at_ms)
+        end_ms = scenario.end_of_input_ms
+        self._pass_time(MAX_MS if end_ms is None else end_ms + 1)
+        if end_ms is not None:
+            # Processing-time timers that are not due yet never run: the tasks are gone.
+            recorder.at_ms = end_ms
+            for source in sources:
+                source.end()
+
+    def _plan_tick(self, source: SourceSubtask, earliest_ms: int) -> None:
+        """Put the next tick of a subtask that would change something on the agenda, in place of the one there."""
+        if source.next_tick_ms is not None and source.next_tick_ms < earliest_ms + self.scenario.interval_ms:
+            return
+        from_ms = source.wants_tick_from(earliest_ms)
+        source.next_tick_ms = None if from_ms is None else self.scenario.next_tick_ms(from_ms)
+        if source.next_tick_ms is not None:
+            heapq.heappush(self._ticks, (source.next_tick_ms, source.place))
+
+    def _pass_time(self, until_ms: int) -> None:
+        """Run the ticks and the timers of the machine's clock that are due before a time; then it is that time."""
+        ticks, by_clock = self._ticks, self.scenario.window.time == "processing"
+        while True:
+            tick_ms = ticks[0][0] if ticks else MAX_MS
+            timer_ms, task = min(self._timers()) if by_clock else (MAX_MS, -1)
+            if min(tick_ms, timer_ms) >= until_ms:
+                break
+            if timer_ms < tick_ms:
+                self._run_timers(task, timer_ms)
+            else:
+                self._run_tick(*heapq.heappop(ticks))
+        self.recorder.at_ms = until_ms
+
+    def _run_tick(self, tick_ms: int, subtask: int) -> None:
+        source = self._sources[subtask]
+        if source.next_tick_ms == tick_ms:  # otherwise another took its place
+            source.next_tick_ms = None
+            self.recorder.at_ms = tick_ms
+            source.tick()
+            self._plan_tick(source, tick_ms + 1)
+
+    def _timers(self) -> Iterator[tuple[int, int]]:
+        """Give the next processing-time timer of every window task: its time, the task."""
+        for number, task in enumerate(self._tasks):
+            due_ms = task.operator.next_processing_time_ms()
+            yield (MAX_MS if due_ms is None else due_ms), number
+
+    def _run_timers(self, number: int, due_ms: int) -> None:
+        task = self._tasks[number]
+        self.recorder.at_ms = due_ms
+        self.recorder.clock_moved(task.place)
+        task.operator.advance_processing_time(due_ms)
 
 
 def _window_operator(scenario: Scenario, recorder: Recorder) -> WindowOperator:
     trigger, purging = trigger_of(scenario.window)
-    return WindowOperator(
+    kind = MergingWindowOperator if scenario.window.type == "session" else WindowOperator
+    return kind(
         assigner_of(scenario.window),
         trigger,
         AGGREGATES[scenario.aggregate],
@@ -75,48 +237,3 @@ def _window_operator(scenario: Scenario, recorder: Recorder) -> WindowOperator:
         side_output=scenario.late_to == "side",
         event_time=scenario.window.time == "event",
     )
-
-
-def _run(
-    scenario: Scenario,
-    generator: WatermarkGenerator,
-    recorder: Recorder,
-    operator: WindowOperator,
-    emitter: WatermarkEmitter,
-) -> None:
-    """Take every arrival and tick in order; then the end of the input, or the timers of the machine's clock."""
-    per_event = scenario.emission == "event"
-    event_time = scenario.window.time == "event"
-    events = scenario.events
-    for at_ms, index in scenario.schedule():
-        if not event_time:
-            _run_clock(recorder, operator, at_ms)
-        recorder.at_ms = at_ms
-        if index is None:
-            recorder.ticked()
-            emit_periodically(generator, emitter)
-            continue
-        event = events[index]
-        recorder.arrived(index, event)
-        # The record goes first, the watermark that it causes behind it.
-        operator.process(event.key, event.event_time_ms if event_time else at_ms, event.value, index)
-        punctuated_ms = generator.on_event(event.event_time_ms)
-        if punctuated_ms is not None:
-            emitter.emit(punctuated_ms)
-        if per_event and (watermark_ms := generator.on_periodic_emit()) is not None:
-            emitter.emit(watermark_ms)
-    _run_clock(recorder, operator, scenario.end_of_input_ms)
-    if scenario.end_of_input_ms is not None:
-        # Processing-time timers that are not due yet never run: the task is gone.
-        recorder.at_ms = scenario.end_of_input_ms
-        recorder.ended()
-        emitter.end_of_input()
-
-
-def _run_clock(recorder: Recorder, operator: WindowOperator, until_ms: int | None) -> None:
-    """Run the processing-time timers that are due up to a time, or all of them if the input never ends."""
-    last_ms = MAX_MS if until_ms is None else until_ms
-    while (due_ms := operator.next_processing_time_ms()) is not None and due_ms <= last_ms:
-        recorder.at_ms = due_ms
-        recorder.clock_moved()
-        operator.advance_processing_time(due_ms)

@@ -43,6 +43,14 @@ class StatusWatermarkValve:
         # The same watermarks with those left out above all others, so that min() finds what counts.
         self._aligned_ms = [MIN_MS] * channels
 
+    def leaves_out(self, channel: int) -> bool:
+        """Say whether a channel is active but behind what went through, so that nobody waits for it."""
+        return not self._idle[channel] and self._aligned_ms[channel] == _LEFT_OUT
+
+    def is_behind(self, channel: int) -> bool:
+        """Say whether a channel's watermark is below what went through."""
+        return self._watermarks_ms[channel] < self.watermark_ms
+
     def watermark(self, channel: int, watermark_ms: int) -> None:
         """Take a watermark of one channel; on an idle one it is ignored and not remembered."""
         if self._idle[channel] or watermark_ms <= self._watermarks_ms[channel]:

@@ -117,6 +117,27 @@ class NoWatermarksGenerator:
         """Give nothing."""
 
 
+class EmitOnEvent:
+    """Asks a periodic generator after every event, so that a watermark follows each: never a wall clock's matter.
+
+    Parameters
+    ----------
+    generator
+        Is asked.
+    """
+
+    def __init__(self, generator: WatermarkGenerator) -> None:
+        self._generator = generator
+
+    def on_event(self, timestamp_ms: int) -> int | None:
+        """Show the event to the generator, and ask it."""
+        self._generator.on_event(timestamp_ms)
+        return self._generator.on_periodic_emit()
+
+    def on_periodic_emit(self) -> None:
+        """Give nothing."""
+
+
 class PausableRelativeClock:
     """A clock that stands still while it is paused; pauses nest.
 
@@ -214,6 +235,12 @@ class WatermarksWithIdleness:
         self._marked_idle = True
         return IDLE
 
+    def due_ms(self) -> int | None:
+        """Give the clock's time from which on a tick has something to do; None: after the next event."""
+        if self._events != self._events_at_last_tick or self._silent_since_ms == 0:
+            return self._clock.relative_time_ms()
+        return None if self._marked_idle else self._silent_since_ms + self._timeout_ms + 1
+
     def _is_idle(self) -> bool:
         if self._events != self._events_at_last_tick:
             self._events_at_last_tick = self._events
@@ -272,8 +299,8 @@ class WatermarkEmitter:
 class RecordOutput(Downstream, Protocol):
     """Where records go beside the watermarks."""
 
-    def record(self, timestamp_ms: int) -> None:
-        """Take a record on its way downstream."""
+    def record(self, record: int) -> None:
+        """Take a record, by its number, on its way downstream."""
 
 
 class TimestampsAndWatermarksOperator:
@@ -293,9 +320,9 @@ class TimestampsAndWatermarksOperator:
         self._generator, self._out = generator, out
         self._emitter = WatermarkEmitter(out)
 
-    def process(self, timestamp_ms: int) -> None:
+    def process(self, record: int, timestamp_ms: int) -> None:
         """Send a record on; what it makes the generator emit follows it, never precedes it."""
-        self._out.record(timestamp_ms)
+        self._out.record(record)
         watermark_ms = self._generator.on_event(timestamp_ms)
         if watermark_ms is not None:
             self._emitter.emit(watermark_ms)

@@ -167,4 +167,6 @@ def assigner_of(window: Window) -> WindowAssigner:
         return TumblingWindows(window.size_ms, window.offset_ms)
     if window.type == "sliding":
         return SlidingWindows(window.size_ms, window.slide_ms, window.offset_ms)
+    if window.type == "session":
+        return SessionWindows(window.gap_ms)
     return GlobalWindows()
