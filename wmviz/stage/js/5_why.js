@@ -8,7 +8,7 @@ class Why {
     this.list = html("ol", { class: "wmviz-sentences", "aria-live": "polite" });
     this.ledger = html("dl", { class: "wmviz-ledger", "aria-label": "Ledger: where every arrived event is" });
     this.life = html("div", { class: "wmviz-life", "aria-live": "polite" });
-    this.scroll = html("div", { class: "wmviz-told", tabindex: "0", role: "region", "aria-label": "What happens, and why" }, this.head, this.list, this.life);
+    this.scroll = html("div", { class: "wmviz-told", tabindex: "0", role: "region", "aria-label": "What happens, and why" }, this.life, this.head, this.list);
     this.node = html("section", { class: "wmviz-why", "aria-label": "Why" }, html("div", { class: "wmviz-why-box" }, this.scroll, this.ledger));
   }
 
