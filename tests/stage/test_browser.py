@@ -25,7 +25,8 @@ READ = """() => {
   for (const row of document.querySelectorAll(".wmviz-fate")) {
     counts[row.querySelector("dt").textContent] = Number(row.querySelector("dd").textContent);
   }
-  const marbles = [...document.querySelectorAll("path.wmviz-marble[data-look]")].filter((m) => m.style.display !== "none");
+  const drawn = [...document.querySelectorAll("path.wmviz-marble[data-look]")];
+  const marbles = drawn.filter((marble) => marble.style.display !== "none");
   const rows = [...document.querySelectorAll(".wmviz-results tbody tr:not(.wmviz-group)")].filter((row) => !row.hidden);
   return {
     counts,
@@ -127,7 +128,7 @@ def test_keys_and_the_scrubber_reach_every_moment(page) -> None:
     assert_shows(page.evaluate(READ), TRACE, TRACE.steps - 1)
     page.keyboard.press("Home")
     assert page.evaluate(READ)["marbles"] == []
-    page.get_by_label("Moment").fill("10")
+    page.get_by_label("Moment", exact=True).fill("10")
     assert_shows(page.evaluate(READ), TRACE, PICTURE["moments"][10])
 
 
@@ -236,14 +237,15 @@ def test_many_events_are_painted_on_a_canvas(tmp_path: Path, open_page) -> None:
     page.locator(".wmviz-plane-box").focus()
     ink = """() => {
       const canvas = document.querySelector(".wmviz-canvas");
-      return canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.filter((v, i) => i % 4 === 3 && v).length;
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return data.filter((value, index) => index % 4 === 3 && value).length;
     }"""
     assert page.evaluate(ink) == 0
     page.keyboard.press("End")
     assert page.locator(".wmviz-total dd").text_content() == "4000"
     full = page.evaluate(ink)
     assert full > 4_000
-    page.get_by_label("Moment").fill("1000")
+    page.get_by_label("Moment", exact=True).fill("1000")
     assert 0 < page.evaluate(ink) < full
     page.keyboard.press("Home")
     assert page.evaluate(ink) == 0
