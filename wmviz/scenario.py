@@ -133,7 +133,7 @@ class Scenario:
         except ScenarioError as error:
             raise ScenarioError(f"{path}: {error}") from None
         except ValueError as error:  # a name that no file can have, or a number that no int is read from
-            raise ScenarioError(f"{shown(str(path))} cannot be read: {str(error).partition(';')[0]}") from None
+            raise ScenarioError(f"{str(path)!r} cannot be read: {str(error).partition(';')[0]}") from None
 
     def to_json(self) -> dict[str, Any]:
         """Give the scenario as JSON data; fields that have their default are left out."""

@@ -109,7 +109,7 @@ def test_a_program_alone_reports_the_same_as_run(tmp_path):
 @pytest.mark.timeout(300)
 def test_a_program_with_ticks_and_a_file_of_events_reports_the_same_as_run(tmp_path):
     scenario = wmviz.scenario("busy-saturday").sample(20)
-    scenario = scenario.replace(emission="interval", interval="1 min", late_to="drop", aggregate="average")
+    scenario = scenario.replace(emission="interval", interval="1 min", late_to="drop", lateness=0, aggregate="average")
     report = report_of(run_alone(code(scenario), tmp_path))
     assert report.trace(scenario).outcomes() == wmviz.flink.run(scenario).outcomes()
     assert report.dropped > 0

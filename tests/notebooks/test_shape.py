@@ -28,7 +28,7 @@ PARTS = [
     r"^wmviz\.play\(",
     r"^course\.outcome\(",
     r"^## The same on real Flink",
-    r"^wmviz\.flink\.code\(",
+    r"wmviz\.flink\.code\(",
     r"wmviz\.compare\(",
     r"^## A trap",
     r"^## Check yourself",

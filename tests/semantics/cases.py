@@ -8,7 +8,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from tests.semantics.mechanisms import DRIVERS, NotBuiltError
+from tests.semantics.mechanisms import DRIVERS
+from tests.semantics.outbox import NotBuiltError
 
 FOLDER = Path(__file__).parent / "cases"
 Case = dict[str, Any]
@@ -38,6 +39,8 @@ def outputs(case: Case) -> list[Output]:
 
 def same(expected: list[Output], came: list[Output]) -> bool:
     """Say whether two lists of outputs are the same, as far as Flink promises an order and a name."""
+    if expected and all("trigger" in output and "at_ms" in output for output in expected):
+        came = came[: len(expected)]  # a schedule goes on; a case lists its beginning
     return _settled(expected) == _settled(came)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.semantics import inputs
-from tests.semantics.outbox import REFUSALS, Driver, NotBuiltError, Outbox, Output, Params, Steps, unknown
+from tests.semantics import checkpointing, inputs
+from tests.semantics.outbox import REFUSALS, Driver, Outbox, Output, Params, Steps, unknown
 from wmviz.engine.aggregates import AGGREGATES
 from wmviz.engine.merging import MergingWindowOperator
 from wmviz.engine.triggers import trigger_of
@@ -16,7 +16,7 @@ from wmviz.engine.watermarks import (
     WatermarkGenerator,
     generator_of,
 )
-from wmviz.engine.window_operator import Pane, WindowOperator
+from wmviz.engine.window_operator import Pane, PanesSnapshot, WindowOperator
 from wmviz.engine.windows import SessionWindows, WindowAssigner, assigner_of
 from wmviz.scenario import Window
 from wmviz.times import MIN_MS
@@ -200,20 +200,10 @@ class _ToOperator:
 def window(params: Params, steps: Steps) -> list[Output]:
     """Run the window operator behind the filter that every stream of watermarks has passed."""
     values: list[Any] = []
+    checkpoints: dict[Any, list[PanesSnapshot]] = {}
     outbox = _WindowOutbox(params, values)
     try:
-        trigger, purging = trigger_of(_window(params))
-        make = MergingWindowOperator if params["assigner"] == "session" else WindowOperator
-        outbox.operator = operator = make(
-            _assigner(params),
-            trigger,
-            AGGREGATES["count"],
-            outbox,
-            purging=purging,
-            lateness_ms=params.get("lateness_ms", 0),
-            side_output=bool(params.get("side_output")),
-        )
-        emitter = WatermarkEmitter(_ToOperator(operator))
+        operator, emitter = _start(params, outbox)
         for outbox.step, step in enumerate(steps):
             match step["op"]:
                 case "event":
@@ -223,6 +213,11 @@ def window(params: Params, steps: Steps) -> list[Output]:
                     emitter.emit(step["ts"])
                 case "finish":
                     pass  # the input ends without MAX: nothing moves
+                case "checkpoint":
+                    checkpoints[step["id"]] = operator.snapshot()
+                case "fail_and_restore":
+                    operator, emitter = _start(params, outbox)  # all is new, the filter too
+                    operator.restore(checkpoints[step["id"]])
                 case _:
                     raise unknown(step)
     except REFUSALS as error:
@@ -230,14 +225,23 @@ def window(params: Params, steps: Steps) -> list[Output]:
     return outbox.outputs
 
 
+def _start(params: Params, outbox: _WindowOutbox) -> tuple[WindowOperator, WatermarkEmitter]:
+    """Start a job: a window operator with nothing in it, and the filter in front of it."""
+    trigger, purging = trigger_of(_window(params))
+    make = MergingWindowOperator if params["assigner"] == "session" else WindowOperator
+    outbox.operator = make(
+        _assigner(params),
+        trigger,
+        AGGREGATES["count"],
+        outbox,
+        purging=purging,
+        lateness_ms=params.get("lateness_ms", 0),
+        side_output=bool(params.get("side_output")),
+    )
+    return outbox.operator, WatermarkEmitter(_ToOperator(outbox.operator))
+
+
 # ----------------------------------------------------------------------------------------------------- the table
-
-
-def _not_built(what: str) -> Driver:
-    def driver(params: Params, steps: Steps) -> list[Output]:
-        raise NotBuiltError(f"{what} not built yet")
-
-    return driver
 
 
 DRIVERS: dict[str, Driver] = {
@@ -249,12 +253,12 @@ DRIVERS: dict[str, Driver] = {
     "multiplexer": inputs.multiplexer,
     "valve": inputs.valve,
     "two_input": inputs.two_input,
-    "barrier_aligned": _not_built("aligned barriers are"),
-    "barrier_unaligned": _not_built("unaligned barriers are"),
-    "checkpoint_scheduling": _not_built("the checkpoint coordinator is"),
-    "recovery": _not_built("recovery from a checkpoint is"),
+    "barrier_aligned": checkpointing.barriers,
+    "barrier_unaligned": checkpointing.barriers,
+    "checkpoint_scheduling": checkpointing.checkpoint_scheduling,
+    "recovery": window,
     "sql_watermark_assigner": inputs.sql_watermark_assigner,
-    "watermark_alignment": _not_built("watermark alignment is"),
+    "watermark_alignment": checkpointing.watermark_alignment,
 }
 """Every mechanism that a case may name."""
 BUILT = frozenset(
@@ -268,6 +272,11 @@ BUILT = frozenset(
         "valve",
         "two_input",
         "sql_watermark_assigner",
+        "barrier_aligned",
+        "barrier_unaligned",
+        "checkpoint_scheduling",
+        "recovery",
+        "watermark_alignment",
     }
 )
 """Those that the engine has; cases of the others are expected to fail."""

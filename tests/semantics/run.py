@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.semantics.cases import Case, load, outputs, same
-from tests.semantics.mechanisms import NotBuiltError
+from tests.semantics.outbox import NotBuiltError
 
 
 def verdict(case: Case) -> str | None:

@@ -44,8 +44,8 @@ def saying(*sentences: str) -> Card:
 def asking(question: Question, button: str, answered: Callable[[str], Verdict | str]) -> Card:
     """Show a question; a click on the button hands the letter over and shows what comes back."""
     lines = [f"  {letter}) {choice.text}" for letter, choice in zip(question.letters, question.choices, strict=True)]
-    listed = "".join(f"<li>{_marked_up(choice.text)}</li>" for choice in question.choices)
-    html = f'<p><strong>{_marked_up(question.text)}</strong></p><ol type="a">{listed}</ol><p><em>{_ASK}</em></p>'
+    listed = "<br>".join(map(_marked_up, map(str.strip, lines)))
+    html = f"<p><strong>{_marked_up(question.text)}</strong></p><p>{listed}</p><p><em>{_ASK}</em></p>"
     return Card(
         "\n".join([question.text, *lines, _ASK]),
         _box("#4a6fa5", html),
@@ -118,15 +118,21 @@ def _question_widget(question: Question, button: str, answered: Callable[[str], 
 def _field_widget(text: str, answered: Callable[[str], Verdict]) -> Any:
     import ipywidgets as w
 
-    answer = w.Text(placeholder="your answer", layout=w.Layout(width="16em"))
+    # Enter and leaving the field both count as a change of the value; a click on the button leaves the field first.
+    answer = w.Text(placeholder="your answer", continuous_update=False, layout=w.Layout(width="16em"))
     send = _button("Check")
     said = w.VBox()
 
-    def clicked(_: object) -> None:
+    def answered_now(_: object) -> None:
         verdict = answered(answer.value)
         helpless = verdict.right or not verdict.hints
         said.children = [w.HTML(_verdict_html(verdict)) if helpless else _verdict_widget(verdict)]
 
+    def clicked(_: object) -> None:
+        if not said.children:
+            answered_now(_)
+
+    answer.observe(answered_now, names="value")
     send.on_click(clicked)
     return w.VBox([w.HTML(_heading(text)), w.HBox([answer, send]), said])
 

@@ -198,7 +198,7 @@ def judged(item: str, answer: object) -> Verdict:
     hints = asked.hints if isinstance(asked, Task) else ()
     try:
         if _is_open(answer):
-            said = not_yet("Put your answer in place of the three dots and run the cell again.")
+            said = not_yet("There is no answer so far. Put yours in place of the three dots, or into the field.")
         else:
             said = asked.judge(answer)
     except AnswerError as error:

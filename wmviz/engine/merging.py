@@ -10,7 +10,7 @@ from typing import Protocol, cast
 from wmviz.engine.aggregates import Aggregate
 from wmviz.engine.longs import wrap
 from wmviz.engine.triggers import Trigger
-from wmviz.engine.window_operator import Pane, WindowOperator, WindowOutput
+from wmviz.engine.window_operator import Pane, PanesSnapshot, WindowOperator, WindowOutput
 from wmviz.engine.windows import WindowAssigner
 from wmviz.times import MAX_MS
 from wmviz.window import AnyWindow, TimeWindow
@@ -154,6 +154,30 @@ class MergingWindowOperator(WindowOperator):
             self._live[key] = live
         live.sessions[place] = members[:1]
         self._take_in(members[0], value, event)
+
+    def snapshot(self) -> list[PanesSnapshot]:
+        """Give what a checkpoint holds: each session with its timers, and so the merge sets of the keys."""
+        return [
+            PanesSnapshot(
+                s.window,
+                s.timer_ms,
+                self._cleanup_ms(s.window),
+                [(s.key, s.events, len(s.events), s.accumulator, s.count)],
+            )
+            for live in self._live.values()
+            for s in live.sessions
+        ]
+
+    def restore(self, snapshot: Sequence[PanesSnapshot]) -> None:
+        """Put what a checkpoint holds into this new operator; its watermark is MIN, whatever it was."""
+        for window, timer_ms, _, ((key, events, length, accumulator, count),) in snapshot:
+            session = Session(key, cast("TimeWindow", window))
+            session.events, session.accumulator, session.count = events[:length], accumulator, count
+            self._live.setdefault(key, MergingWindowSet()).sessions.append(session)
+            if timer_ms is not None:
+                session.timer_ms = timer_ms
+                self._push(timer_ms, session)
+            self._register_cleanup(session)
 
     def _merge(self, members: list[Session], cover: TimeWindow) -> None:
         """Let the first session take in the others and grow to a window; all their timers are deleted."""

@@ -115,7 +115,7 @@ def _run_job(scenarios: Sequence[Scenario], limit_s: float) -> list[Report]:
     job = startup.job()
     names = [f"replay {next(_serial)}" for _ in scenarios]
     with startup.sentences():
-        env = job.environment(_jar())
+        env = job.environment(jar())
         streams = [
             _labelled(_load(scenario, name).build(env), f"{number} ")
             for number, (scenario, name) in enumerate(zip(scenarios, names, strict=True))
@@ -131,11 +131,11 @@ def _run_job(scenarios: Sequence[Scenario], limit_s: float) -> list[Report]:
 
 
 @cache
-def _jar() -> str:
+def jar() -> str:
     """Give the jar of our Java classes, compiled once for the JVM of this process."""
     names = ("ReplayStrategy.java", "LateCounter.java", "Label.java")
-    jar: str = startup.job().compile_java(*map(program.source, names))
-    return jar
+    compiled: str = startup.job().compile_java(*map(program.source, names))
+    return compiled
 
 
 def _load(scenario: Scenario, name: str) -> ModuleType:

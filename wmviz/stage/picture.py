@@ -146,6 +146,7 @@ class Fire(NamedTuple):
     step: int
     results: int
     again: int
+    late: bool
 
 
 class Band:
@@ -167,13 +168,13 @@ class Band:
             state = State.CLOSED if self.states else State.NONE
         _put(self.states, (step, state, bool(self.fires)))
 
-    def fire(self, step: int, *, again: bool) -> None:
-        """Count a firing; those of one step are one mark."""
+    def fire(self, step: int, *, again: bool, late: bool) -> None:
+        """Count a firing; those of one step are one mark, which is late if all of them are."""
         if self.fires and self.fires[-1].step == step:
             last = self.fires.pop()
-            self.fires.append(Fire(step, last.results + 1, last.again + again))
+            self.fires.append(Fire(step, last.results + 1, last.again + again, last.late and late))
         else:
-            self.fires.append(Fire(step, 1, int(again)))
+            self.fires.append(Fire(step, 1, int(again), late))
 
     def write(self, index: int, value: int) -> set[int]:
         """Note a written value; give the windows that gain or lose the lead by it."""
@@ -257,7 +258,10 @@ class Marks:
             self._look(step, subject, FATE_OF[Kind(kind)])
             self.lives[subject].append(row)
         elif kind == Kind.FIRED:
-            self.bands[self.band_of[subject]].fire(step, again=self._firings[subject] > 0)
+            band = self.bands[self.band_of[subject]]
+            again = self._firings[subject] > 0
+            passed = self.by_event_time and self._clock_ms >= band.window.max_timestamp_ms
+            band.fire(step, again=again, late=again and passed)
             self._firings[subject] += 1
             self._status[subject] = "provisional"
             for event in self._sights.fired(subject, self.trace.contents[row]):
@@ -520,7 +524,7 @@ def _band(band: Band, marks: Marks, origin: int, zone: str | None) -> dict[str, 
         "from": None if start_ms is None else start_ms - origin,
         "to": None if end_ms is None else end_ms - origin,
         "states": [[step, state, _state_text(state, fired, marks.scenario)] for step, state, fired in band.states],
-        "fires": [[fire.step, fire.results, fire.again, _fire_text(fire)] for fire in band.fires],
+        "fires": [[fire.step, fire.late, _fire_text(fire)] for fire in band.fires],
     }
 
 

@@ -240,9 +240,8 @@ class _Drawing:
         parts = []
         for band in self.picture["bands"]:
             _, y1, x2, y2 = self.extent(band)
-            for step, results, again, words in band["fires"]:
+            for step, late, words in band["fires"]:
                 x = x2 if self.picture["band_axis"] == "x" else self.x(self.picture["steps"][step])
-                late = again == results
                 colour = "look-2" if late else "watermark"
                 foot = y1 + 10 if late or self.picture["lanes"] > 1 else y2
                 parts.append(
@@ -250,7 +249,7 @@ class _Drawing:
                     f'<path d="M{x - 5:.1f} {y1 - 4:.1f}h10l-5 8z" fill="{self.colour[colour]}"/>'
                 )
                 self.taken.append((x - 6, y1 - 6, x + 6, y1 + 6))
-                if len(self.picture["bands"]) < 40:
+                if len(self.picture["bands"]) < 40 and self.picture["band_axis"] != "x":
                     parts.append(self.label(x, y1 - 2, words, colour, font_weight=600))
         return "".join(parts)
 

@@ -96,7 +96,7 @@ def first_firing() -> Question:
         "7:22": "You added the allowed lateness. It decides when the window's state goes, not when it fires.",
     }
     return Question(
-        "The 6 am window ends at 7:00, the bound is 2 min. Which event time is the earliest to make it fire?",
+        "The 6 am window ends at 7:00, the bound is 2 min. Which is the earliest event time that makes it fire?",
         tuple(Choice(time, _to_the_ms(time), why) for time, why in whys.items()),
         answer=min((time for time in whys if _fires(time)), key=time_ms),
     )

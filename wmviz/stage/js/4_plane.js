@@ -113,7 +113,7 @@ class Plane {
     group.append(svg("line", { x1, y1, x2, y2 }));
     const text = "event time = now";
     const length = Math.hypot(x2 - x1, y2 - y1);
-    if (length < 260) return group;
+    if (length < 420) return group;
     const at = (distance) => [x1 + ((x2 - x1) * distance) / length, y1 + ((y2 - y1) * distance) / length];
     const begin = length * 0.16;
     const [x, y] = at(begin);
@@ -223,17 +223,17 @@ class Plane {
   fires(band) {
     const { x2, y1, y2 } = this.extent(band);
     const sliding = this.picture.lanes > 1;
-    for (const [step, results, again, text] of band.fires) {
+    for (const [step, late, words] of band.fires) {
       const x = this.picture.band_axis === "x" ? x2 : this.x(this.picture.steps[step]);
-      const late = again === results;
-      const visible = y1 > this.box.top || this.picture.band_axis !== "y";
+      const text = this.wide ? words : words.split(",")[0];
+      const visible = this.picture.band_axis === "all" || (this.picture.band_axis === "y" && y1 > this.box.top);
       const stem = sliding ? `M${x} ${y1}v10` : late ? `M${x} ${y1 + 1}v9` : `M${x} ${y1}V${y2}`;
       const mark = svg(
         "g",
         { class: `wmviz-fire${late ? " wmviz-again" : ""}` },
         svg("path", { d: stem }),
         svg("path", { d: `M${x - 5} ${y1 - 4}H${x + 5}L${x} ${y1 + 4}Z`, class: "wmviz-flag" }),
-        svg("title", { text: `${band.label} ${text}` }),
+        svg("title", { text: `${band.label} ${words}` }),
       );
       this.fireLayer.append(mark);
       let label = null;
@@ -288,13 +288,21 @@ class Plane {
     if (!point) return;
     const [x1, x2, y] = [this.x(point[1]), this.x(this.now), this.yInside(point[2])];
     for (const [name, value] of Object.entries({ x1, x2: Math.max(x1, x2), y1: y, y2: y })) this.tip.setAttribute(name, value);
-    const below = point[2] < this.picture.y.from ? " ↓" : "";
-    const text = `watermark ${point[3]}${below}`;
-    const fits = x2 + text.length * 6.4 + 8 < this.box.right;
-    this.tipName.textContent = text;
-    this.tipName.setAttribute("x", fits ? x2 + 7 : x2 - 7);
-    this.tipName.setAttribute("y", fits ? y + 4 : Math.min(this.box.bottom - 4, y + 16));
-    this.tipName.setAttribute("text-anchor", fits ? "start" : "end");
+    const place = this.tipPlace(point, x2);
+    this.tipName.textContent = place.text;
+    this.tipName.setAttribute("x", place.x);
+    this.tipName.setAttribute("y", place.y);
+    this.tipName.setAttribute("text-anchor", place.anchor);
+  }
+
+  /** Where the watermark is named: behind its tip if there is room, else below it. */
+  tipPlace(point, x) {
+    const text = `watermark ${point[3]}${point[2] < this.picture.y.from ? " ↓" : ""}`;
+    const width = text.length * 6.9;
+    const y = this.yInside(point[2]);
+    if (x + width + 8 < this.box.right) return { text, x: x + 7, y: y + 4, anchor: "start", box: { x: x + 7, y: y - 8, w: width, h: 15 } };
+    const below = Math.min(this.box.bottom - 4, y + 16);
+    return { text, x: x - 7, y: below, anchor: "end", box: { x: x - 7 - width, y: below - 12, w: width, h: 15 } };
   }
 
   // ----------------------------------------------------------------------- marbles
@@ -305,6 +313,8 @@ class Plane {
     this.points = events.map(([, , arrival, time]) => [this.x(arrival), this.y(time)]);
     this.named = events.length <= MOST_NAMED;
     if (!this.named) return;
+    const last = this.picture.watermark.at(-1);
+    if (last) this.labels.take(this.tipPlace(last, this.x(steps.at(-1))).box);
     for (const [x, y] of this.points) this.labels.take({ x: x - 6, y: y - 6, w: 12, h: 12 });
     for (const band of bands) {
       const { x2, y1 } = this.extent(band);

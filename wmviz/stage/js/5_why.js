@@ -8,7 +8,7 @@ class Why {
     this.list = html("ol", { class: "wmviz-sentences", "aria-live": "polite" });
     this.ledger = html("dl", { class: "wmviz-ledger", "aria-label": "Ledger: where every arrived event is" });
     this.life = html("div", { class: "wmviz-life", "aria-live": "polite" });
-    this.scroll = html("div", { class: "wmviz-told", tabindex: "0", role: "region", "aria-label": "What happens, and why" }, this.head, this.list, this.life);
+    this.scroll = html("div", { class: "wmviz-told", tabindex: "0", role: "region", "aria-label": "What happens, and why" }, this.life, this.head, this.list);
     this.node = html("section", { class: "wmviz-why", "aria-label": "Why" }, html("div", { class: "wmviz-why-box" }, this.scroll, this.ledger));
   }
 
@@ -80,14 +80,26 @@ class Why {
   /** The life of an event; what is still to come at this step is dimmed. A click jumps to that moment. */
   drawLife(index, step, sentences) {
     this.life.hidden = index < 0;
+    const told = index < 0 ? null : [this.picture.events[index], sentences];
+    // The same life is not written again: a button in it may have the focus.
+    if (told?.some((part, nth) => part !== this.livesOf?.[nth]) ?? true) this.writeLife(index, sentences);
+    this.livesOf = told;
+    if (told) this.picture.lives[index].forEach((row, nth) => this.lifeItems[nth].classList.toggle("wmviz-later", this.stepOf(row) > step));
+  }
+
+  stepOf(row) {
+    return lastUpTo(this.picture.first_rows, row);
+  }
+
+  writeLife(index, sentences) {
     if (index < 0) return this.life.replaceChildren();
     const { picture } = this;
     const [id, , , , tip] = picture.events[index];
     const items = picture.lives[index].map((row) => {
-      const at = lastUpTo(picture.first_rows, row);
-      const button = html("button", { type: "button", text: sentences[row] ?? "…", title: "Go to this moment", onclick: () => this.onJump(at) });
-      return html("li", { class: at > step ? "wmviz-later" : "" }, button);
+      const jump = () => this.onJump(this.stepOf(row));
+      return html("li", {}, html("button", { type: "button", text: sentences[row] ?? "…", title: "Go to this moment", onclick: jump }));
     });
+    this.lifeItems = items;
     const close = html("button", { type: "button", class: "wmviz-close", "aria-label": "Close the life of this event", onclick: () => this.onClose() }, icon("close"));
     const head = html("div", { class: "wmviz-life-head" }, html("h4", { text: `The life of ${id}` }), close);
     this.life.replaceChildren(head, html("p", { class: "wmviz-tip", text: tip }), html("ol", {}, ...items));

@@ -61,6 +61,7 @@ class Results {
       firings.textContent = count;
       status.textContent = state;
       row.dataset.status = state;
+      row.classList.toggle("wmviz-leads", leads === 1);
     });
   }
 

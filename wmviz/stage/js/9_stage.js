@@ -9,7 +9,7 @@ class Stage {
     this.step = host.get("step");
     this.playing = false;
     this.sentences = [];
-    this.why = new Why((step) => this.go(step), () => this.select(-1));
+    this.why = new Why((step) => this.go(step), () => this.closeLife());
     this.results = new Results();
     this.controls = new Controls({
       toggle: () => this.toggle(),
@@ -254,7 +254,7 @@ class Stage {
       ArrowRight: () => this.move(1, event.shiftKey),
       Home: () => this.go(-1),
       End: () => this.go(this.picture.steps.length - 1),
-      Escape: () => this.select(-1),
+      Escape: () => this.closeLife(),
     };
     if (!onButton) keys[" "] = () => this.toggle();
     if (event.target === this.planeBox) {
@@ -304,6 +304,11 @@ class Stage {
 
   select(index) {
     this.report("selected", index);
+  }
+
+  closeLife() {
+    this.select(-1);
+    this.planeBox.focus({ preventScroll: true });
   }
 }
 

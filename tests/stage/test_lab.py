@@ -1,0 +1,102 @@
+"""The stage in a real JupyterLab, with a kernel behind it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import wmviz
+from tests.stage.conftest import write_notebook
+from tests.stage.test_browser import READ, assert_shows
+from wmviz.stage.picture import picture_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+START_MS = 90_000
+LEADERBOARD = wmviz.scenario("leaderboard")
+CELLS = (
+    'import wmviz\nstage = wmviz.play(wmviz.scenario("leaderboard"))\nstage',
+    "print(f'python: step {stage.step}, bound {stage.scenario.bound_ms}, selected {stage.selected}')",
+)
+
+
+@pytest.fixture
+def page(lab: tuple[str, Path], open_page):
+    """Open a notebook and run its cells."""
+    address, folder = lab
+    write_notebook(folder / "stage.ipynb", *CELLS)
+    page = open_page(f"{address}/lab/tree/stage.ipynb", offline=False)
+    # Cells that run before the kernel is there bring up a dialog instead.
+    page.get_by_text("| Idle").wait_for(timeout=START_MS)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.locator(".wmviz-plane-svg").wait_for(timeout=START_MS)
+    return page
+
+
+def test_a_notebook_plays_steps_and_recomputes(page, tmp_path: Path) -> None:
+    trace = wmviz.simulate(LEADERBOARD)
+    assert page.locator(".wmviz-name").text_content() == LEADERBOARD.title
+    assert page.evaluate(READ)["marbles"] == []
+
+    # Play, pause, and step.
+    page.get_by_label("Speed").select_option("4")
+    page.get_by_role("button", name="Play (space)").click()
+    page.wait_for_function("Number(document.querySelector('.wmviz-total dd').textContent) >= 3")
+    page.get_by_role("button", name="Pause (space)").click()
+    moment = int(re.search(r"moment (\d+)", page.evaluate(READ)["when"])[1])
+    page.get_by_role("button", name="Forward one moment").click()
+    seen = page.evaluate(READ)
+    assert f"moment {moment + 1} of 19" in seen["when"]
+    assert_shows(seen, trace, picture_of(trace)["moments"][moment])
+
+    # The keys belong to the stage, not to JupyterLab: the cell stays the same, and the end is reached.
+    page.locator(".wmviz-plane-box").focus()
+    page.keyboard.press("End")
+    assert_shows(page.evaluate(READ), trace, trace.steps - 1)
+    assert ["r4471", "–", "3,000highest", "2", "final"] in page.evaluate(READ)["rows"]
+
+    # A slider asks Python, and the picture follows.
+    page.get_by_label("Allowed lateness", exact=True).focus()
+    page.keyboard.press("Home")
+    strict = wmviz.simulate(LEADERBOARD.replace(lateness="0 ms"))
+    page.wait_for_function(f"""[...document.querySelectorAll('.wmviz-fate')].some((row) =>
+        row.textContent === 'side output{strict.ledger().side_output}')""")
+    assert_shows(page.evaluate(READ), strict, strict.steps - 1)
+    assert page.get_by_label("Allowed lateness, as text").input_value() == "0 ms"
+
+    # What cannot be read is answered with a sentence; what can is run.
+    bound = page.get_by_label("Out-of-orderness bound, as text")
+    bound.fill("soon")
+    bound.press("Enter")
+    page.get_by_text("'soon' is not a duration").wait_for()
+    bound.fill("1 h 30 min")
+    bound.press("Enter")
+    slow = wmviz.simulate(LEADERBOARD.replace(lateness="0 ms", bound="1 h 30 min"))
+    page.wait_for_function("document.querySelector('.wmviz-watermark-name').textContent.startsWith('watermark 6:')")
+    assert_shows(page.evaluate(READ), slow, slow.steps - 1)
+    assert page.locator(".wmviz-problem").is_hidden()
+
+    # Python knows where the playhead is, and what is selected.
+    page.locator(".wmviz-plane-box").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowDown")
+    last = len(LEADERBOARD.events) - 2
+    assert page.locator(".wmviz-life h4").text_content() == f"The life of {LEADERBOARD.events[last].id}"
+    page.locator(".jp-CodeCell").nth(1).locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    page.get_by_text(f"bound {90 * 60_000}, selected {last}").wait_for()
+
+    # The theme is JupyterLab's, whatever the system wants.
+    page.evaluate("document.body.dataset.jpThemeLight = 'false'")
+    page.wait_for_function("document.querySelector('.wmviz').dataset.theme === 'dark'")
+
+    # Saved as a page, it plays on without the kernel.
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as a page").click()
+    path = tmp_path / "stage.html"
+    download.value.save_as(path)
+    page.goto(path.as_uri())
+    page.locator(".wmviz-plane-box").focus()
+    page.keyboard.press("End")
+    assert_shows(page.evaluate(READ), slow, slow.steps - 1)
