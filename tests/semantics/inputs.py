@@ -78,7 +78,7 @@ class _Raw:
     def __init__(self, generator: Any, outbox: _InputOutbox) -> None:
         self._generator, self._outbox = generator, outbox
 
-    def process(self, timestamp_ms: int) -> None:
+    def process(self, record: int, timestamp_ms: int) -> None:
         watermark_ms = self._generator.on_event(timestamp_ms)
         if watermark_ms is not None:
             self._outbox.watermark(watermark_ms)
@@ -107,7 +107,8 @@ def idleness(params: Params, outbox: _InputOutbox) -> Handle:
         machine.follow(step)
         match step["op"]:
             case "event":
-                target.process(MIN_MS if step.get("ts") is None else step["ts"])
+                timestamp_ms = MIN_MS if step.get("ts") is None else step["ts"]
+                target.process(timestamp_ms, timestamp_ms)
             case "tick":
                 target.tick()
             case "backpressure_start" | "pause" | "pause_start" | "alignment_pause":

@@ -45,7 +45,7 @@ class RawGenerator:
     def __init__(self, generator: WatermarkGenerator, outbox: Outbox) -> None:
         self._generator, self._out = generator, outbox
 
-    def process(self, timestamp_ms: int) -> None:
+    def process(self, record: int, timestamp_ms: int) -> None:
         """Show the generator an event."""
         self._take(self._generator.on_event(timestamp_ms))
 
@@ -98,7 +98,7 @@ def watermark_generator(params: Params, steps: Steps) -> list[Output]:
             case "event":
                 if isinstance(generator, PunctuatedOnMarker):
                     generator.marker = bool(step.get("marker"))
-                target.process(_timestamp_ms(step))
+                target.process(_timestamp_ms(step), _timestamp_ms(step))
             case "tick":
                 target.tick()
             case "upstream_watermark":
