@@ -8,13 +8,13 @@ moment, and in fine steps from step to step.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from wmviz.scenario import Event, Scenario
-from wmviz.stage.axes import Axis, axis_of, shared_day
+from wmviz.stage.axes import Axis, axis_of
 from wmviz.times import MIN_MS, duration_text, time_text
 from wmviz.trace import Content, Kind, Trace
 from wmviz.window import AnyWindow
@@ -88,6 +88,7 @@ def picture_of(trace: Trace) -> dict[str, Any]:
     x = axis_of(trace.step_at_ms, _edges(marks, "processing"), scenario.zone)
     y = axis_of((event.event_time_ms for event in scenario.events), _edges(marks, "event"), scenario.zone)
     origin = x.from_ms
+    dated = needs_dates(scenario, (band.window for band in marks.bands))
     return {
         "title": scenario.title or scenario.name,
         "about": scenario.about,
@@ -112,7 +113,7 @@ def picture_of(trace: Trace) -> dict[str, Any]:
             [step, trace.step_at_ms[step] - origin, _within(ms, y) - origin, time_text(ms, scenario.zone)]
             for step, ms in marks.watermark
         ],
-        "bands": [_band(band, marks, origin, scenario.zone) for band in marks.bands],
+        "bands": [_band(band, marks, origin, dated) for band in marks.bands],
         "band_axis": _band_axis(scenario),
         "lanes": _lanes(scenario),
         "pairs": marks.pairs,
@@ -131,13 +132,33 @@ def tip(event: Event, scenario: Scenario) -> str:
     return f"{event.value:,} {scenario.unit}".rstrip() + f": happened {happened}, arrived {arrived} ({lag})"
 
 
-def window_text(window: AnyWindow, zone: str | None) -> str:
-    """Write a window as Flink means it, half open: ``[6:00, 7:00)``."""
+def window_text(window: AnyWindow, zone: str | None, dated: bool = False) -> str:
+    """Write a window as Flink means it, half open: ``[6:00, 7:00)``.
+
+    Parameters
+    ----------
+    window
+        The window.
+    zone
+        The zone to show it in.
+    dated
+        Whether to write dates, as month and day; needed where windows lie on several days.
+    """
     if window.start_ms is None or window.end_ms is None:
         return "the global window"
-    day = shared_day((window.start_ms, window.end_ms - 1), zone)
-    texts = (time_text(ms, zone) for ms in (window.start_ms, window.end_ms))
-    return f"[{', '.join(text.rpartition(' ')[2] if day and ' ms' not in text else text for text in texts)})"
+    start, end = time_text(window.start_ms, zone), time_text(window.end_ms, zone)
+    if start.endswith(" ms") or end.endswith(" ms"):  # beyond the calendar
+        return f"[{start}, {end})"
+    (first, start), (last, end) = start.rpartition(" ")[::2], end.rpartition(" ")[::2]
+    start = f"{first[5:]} {start}" if dated and first else start
+    end = f"{last[5:]} {end}" if dated and last and last != first else end
+    return f"[{start}, {end})"
+
+
+def needs_dates(scenario: Scenario, windows: Iterable[AnyWindow]) -> bool:
+    """Tell whether windows lie on several days, so that a time of day alone does not say which one is meant."""
+    ends = (ms for w in windows if w.start_ms is not None and w.end_ms is not None for ms in (w.start_ms, w.end_ms - 1))
+    return len({time_text(ms, scenario.zone).rpartition(" ")[0] for ms in ends}) > 1
 
 
 class Fire(NamedTuple):
@@ -179,6 +200,7 @@ class Band:
     def write(self, index: int, value: int) -> set[int]:
         """Note a written value; give the windows that gain or lose the lead by it."""
         before, best = self.leaders, max((self.values[leader] for leader in self.leaders), default=value)
+        shown = self.ahead
         self.values[index] = value
         if index in before and value < best:
             best = max(self.values.values())
@@ -187,7 +209,12 @@ class Band:
             self.leaders = {index}
         elif value == best:
             self.leaders = before | {index}
-        return before ^ self.leaders
+        return shown ^ self.ahead
+
+    @property
+    def ahead(self) -> set[int]:
+        """The leaders, if there are others to be ahead of."""
+        return self.leaders if len(self.leaders) < len(self.values) else set()
 
 
 class Marks:
@@ -341,13 +368,9 @@ class Marks:
             self._firings[index],
             self._status[index],
             written[-1] if written else 0,
-            int(index in self._leaders(index)),
+            int(index in self.bands[self.band_of[index]].ahead),
         ]
         _note(self._changes[index], change)
-
-    def _leaders(self, index: int) -> set[int]:
-        band = self.bands[self.band_of[index]]
-        return band.leaders if len(band.values) > 1 else set()
 
     def _results(self) -> list[dict[str, Any]]:
         """Make the rows of the table: by window, then in the order in which keys appear."""
@@ -517,10 +540,11 @@ def _lanes(scenario: Scenario) -> int:
     return max(1, -(-window.size_ms // window.slide_ms)) if window.type == "sliding" else 1
 
 
-def _band(band: Band, marks: Marks, origin: int, zone: str | None) -> dict[str, Any]:
+def _band(band: Band, marks: Marks, origin: int, dated: bool) -> dict[str, Any]:
     start_ms, end_ms = band.window.start_ms, band.window.end_ms
+    zone = marks.scenario.zone
     return {
-        "label": window_text(band.window, zone),
+        "label": window_text(band.window, zone, dated),
         "from": None if start_ms is None else start_ms - origin,
         "to": None if end_ms is None else end_ms - origin,
         "states": [[step, state, _state_text(state, fired, marks.scenario)] for step, state, fired in band.states],

@@ -9,7 +9,8 @@ class Plane {
     this.picture = picture;
     this.now = 0;
     this.wide = width >= 560;
-    const gutter = picture.band_axis === "y" ? (this.wide ? 128 : 14 + this.rails() * 9) : 18;
+    this.few = picture.events.length <= MOST_NAMED;
+    const gutter = picture.band_axis === "y" ? (this.wide ? this.gutter() : 14 + this.rails() * 9) : 18;
     this.box = { left: this.wide ? 62 : 46, top: 26, right: width - gutter, bottom: 0 };
     this.width = width;
     this.height = Math.round(Math.min(540, Math.max(330, width * 0.66)));
@@ -18,6 +19,12 @@ class Plane {
     this.growing = new Set();
     this.canvas = picture.events.length > MOST_SVG ? new MarbleCanvas(this) : null;
     this.build();
+  }
+
+  /** Room at the right for the names of the bands. */
+  gutter() {
+    const lines = this.picture.bands.flatMap(({ label }) => lineUp(label));
+    return Math.min(170, Math.max(126, 16 + 7 * Math.max(0, ...lines.map((line) => line.length))));
   }
 
   rails() {
@@ -58,8 +65,7 @@ class Plane {
       this.axes(),
       this.diagonal(),
       this.fireLayer,
-      this.riseLayer,
-      this.markLayer,
+      ...(this.few ? [this.riseLayer, this.markLayer] : [this.markLayer, this.riseLayer]),
       this.labelLayer,
       this.nowLine(),
       this.selection(),
@@ -188,10 +194,13 @@ class Plane {
     if (room < (this.picture.band_axis === "x" ? band.label.length * 6.3 : aside ? 30 : 32)) return;
     const x = aside ? x2 + 8 : x1 + 5;
     const y = aside ? (y1 + y2) / 2 - 2 : y1 + 13;
-    const name = svg("text", { x, y, class: "wmviz-band-name", text: band.label });
-    const state = svg("text", aside ? { x, y: y + 14, class: "wmviz-band-state" } : { x, y: y + 13, class: "wmviz-band-state" });
+    const lines = aside ? lineUp(band.label) : [band.label];
+    const top = y - 7 * (lines.length - 1);
+    const name = svg("text", { x, y: top, class: "wmviz-band-name" });
+    lines.forEach((line, nth) => name.append(svg("tspan", { x, dy: nth && 14, text: line })));
+    const state = svg("text", { x, y: top + 14 * lines.length, class: "wmviz-band-state" });
     this.labelLayer.append(name, state);
-    this.labels.take({ x: x - 2, y: y - 11, w: 112, h: 28 });
+    this.labels.take({ x: x - 2, y: top - 11, w: 112, h: 14 * lines.length + 14 });
     this.timeline.add(steps, (stands) => {
       state.textContent = stands < 0 ? "" : band.states[stands][2];
       state.setAttribute("class", `wmviz-band-state wmviz-state-${stands < 0 ? "none" : STATES[band.states[stands][1]]}`);
@@ -238,7 +247,7 @@ class Plane {
       this.fireLayer.append(mark);
       let label = null;
       if (visible && this.picture.bands.length < 40) {
-        const place = this.labels.around(x, y1, text, 9, true);
+        const place = this.labels.around(x, y1, text, true);
         if (place) {
           label = svg("text", { x: place.x, y: place.y, "text-anchor": place.anchor, class: `wmviz-fire-name${late ? " wmviz-again" : ""}`, text });
           this.labelLayer.append(label);
@@ -311,8 +320,7 @@ class Plane {
   reserve() {
     const { events, bands, steps, band_axis } = this.picture;
     this.points = events.map(([, , arrival, time]) => [this.x(arrival), this.y(time)]);
-    this.named = events.length <= MOST_NAMED;
-    if (!this.named) return;
+    if (!this.few) return;
     const last = this.picture.watermark.at(-1);
     if (last) this.labels.take(this.tipPlace(last, this.x(steps.at(-1))).box);
     for (const [x, y] of this.points) this.labels.take({ x: x - 6, y: y - 6, w: 12, h: 12 });
@@ -325,7 +333,8 @@ class Plane {
   marbles() {
     const { events, event_looks } = this.picture;
     this.looks = new Int8Array(events.length).fill(-1);
-    const { named } = this;
+    // One key for all events says nothing.
+    const named = this.few && new Set(events.map(([, key]) => key)).size > 1;
     events.forEach(([, key], index) => {
       const [steps, looks] = unzip(event_looks[index]);
       const [x, y] = this.points[index];
@@ -341,7 +350,8 @@ class Plane {
   }
 
   marble(x, y, key) {
-    const mark = svg("path", { transform: `translate(${x} ${y})`, "data-look": "" });
+    const small = this.picture.events.length > MOST_NAMED ? " scale(0.65)" : "";
+    const mark = svg("path", { transform: `translate(${x} ${y})${small}`, "data-look": "" });
     mark.style.display = "none";
     this.markLayer.append(mark);
     const place = key && this.labels.around(x, y, key);
@@ -498,4 +508,9 @@ class MarbleCanvas {
       this.pen.restore();
     }
   }
+}
+
+/** Break a long name of a window, "[start, end)", into two lines. */
+function lineUp(label) {
+  return label.length > 20 ? label.split(/(?<=,) /) : [label];
 }

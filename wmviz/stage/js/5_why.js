@@ -44,7 +44,7 @@ class Why {
       step < 0 ? "Before the first event" : `${clock} · moment ${moment + 1} of ${picture.moments.length}${fine ? `, step ${step + 1}` : ""}`;
     this.list.replaceChildren(...this.sentences(step, moment, fine, sentences));
     this.scroll.scrollTop = 0;
-    const head = this.list.querySelector(".wmviz-head");
+    const head = this.livesOf ? null : this.list.querySelector(".wmviz-head");
     const hidden = head ? head.offsetTop + head.offsetHeight - this.scroll.offsetTop - this.scroll.clientHeight : 0;
     if (hidden > 0) this.scroll.scrollTop = hidden;
   }
@@ -93,6 +93,7 @@ class Why {
 
   writeLife(index, sentences) {
     if (index < 0) return this.life.replaceChildren();
+    this.scroll.scrollTop = 0;
     const { picture } = this;
     const [id, , , , tip] = picture.events[index];
     const items = picture.lives[index].map((row) => {
