@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from wmviz.scenario import Event, Scenario
 from wmviz.stage.axes import Axis, axis_of
-from wmviz.times import MIN_MS, duration_text, time_text
+from wmviz.times import MIN_MS, duration_text
+from wmviz.times import time_text as plain_time_text
 from wmviz.trace import Content, Kind, Trace
 from wmviz.window import AnyWindow
 
@@ -25,6 +27,9 @@ MOST_WRITTEN = 4
 """Values of an append sink shown in a row of the table."""
 MOST_RESULTS = 300
 """Rows of the table of results; a longer table says how many it leaves out."""
+
+
+time_text = lru_cache(maxsize=65_536)(plain_time_text)  # most times stay while a slider moves
 
 
 class Look(IntEnum):
@@ -87,7 +92,7 @@ def picture_of(trace: Trace) -> dict[str, Any]:
     marks = Marks(trace)
     x = axis_of(trace.step_at_ms, _edges(marks, "processing"), scenario.zone)
     y = axis_of((event.event_time_ms for event in scenario.events), _edges(marks, "event"), scenario.zone)
-    origin = x.from_ms
+    origin = scenario.events[0].arrival_time_ms if scenario.events else 0
     dated = needs_dates(scenario, (band.window for band in marks.bands))
     return {
         "title": scenario.title or scenario.name,
@@ -104,8 +109,8 @@ def picture_of(trace: Trace) -> dict[str, Any]:
         "looks": LOOKS,
         "shapes": SHAPES,
         "events": [
-            [e.id, e.key, e.arrival_time_ms - origin, e.event_time_ms - origin, tip(e, scenario)]
-            for e in scenario.events
+            [event.id, event.key, event.arrival_time_ms - origin, event.event_time_ms - origin, tip]
+            for event, tip in zip(scenario.events, _tips(scenario.events, scenario.zone, scenario.unit), strict=True)
         ],
         "event_looks": marks.looks,
         "lives": marks.lives,
@@ -116,7 +121,7 @@ def picture_of(trace: Trace) -> dict[str, Any]:
         "bands": [_band(band, marks, origin, dated) for band in marks.bands],
         "band_axis": _band_axis(scenario),
         "lanes": _lanes(scenario),
-        "pairs": marks.pairs,
+        "pairs": marks.pairs if marks.pairs and marks.pairs[-1][2] else [],
         "seen": marks.seen,
         "results": marks.results[:MOST_RESULTS],
         "unit": scenario.unit,
@@ -124,12 +129,17 @@ def picture_of(trace: Trace) -> dict[str, Any]:
     }
 
 
-def tip(event: Event, scenario: Scenario) -> str:
-    """Say in a line what an event is, when it happened and when it arrived."""
-    lag_ms = event.arrival_time_ms - event.event_time_ms
-    lag = "at once" if lag_ms == 0 else f"{duration_text(abs(lag_ms))} {'later' if lag_ms > 0 else 'before'}"
-    happened, arrived = (time_text(ms, scenario.zone) for ms in (event.event_time_ms, event.arrival_time_ms))
-    return f"{event.value:,} {scenario.unit}".rstrip() + f": happened {happened}, arrived {arrived} ({lag})"
+@lru_cache(maxsize=8)  # they stay while a slider moves
+def _tips(events: tuple[Event, ...], zone: str | None, unit: str) -> list[str]:
+    """Say in a line for each event what it is, when it happened and when it arrived."""
+    tips = []
+    for event in events:
+        lag_ms = event.arrival_time_ms - event.event_time_ms
+        lag = "at once" if lag_ms == 0 else f"{duration_text(abs(lag_ms))} {'later' if lag_ms > 0 else 'before'}"
+        happened, arrived = time_text(event.event_time_ms, zone), time_text(event.arrival_time_ms, zone)
+        value = f"{event.value:,} {unit}".rstrip()
+        tips.append(f"{value}: happened {happened}, arrived {arrived} ({lag})")
+    return tips
 
 
 def window_text(window: AnyWindow, zone: str | None, dated: bool = False) -> str:
@@ -239,7 +249,6 @@ class Marks:
         self._alive: set[int] = set()
         self._open: set[int] = set()
         self._passed: set[int] = set()
-        self._arrived = 0
         self._accepted = self._missed = 0
         self._running: list[int | None] = [None] * len(trace.windows)
         self._written: list[list[int]] = [[] for _ in trace.windows]
@@ -265,12 +274,11 @@ class Marks:
         for index in touched | self._leads_moved(touched):
             self._result(step, index)
         _note(self.pairs, [step, self._accepted, self._missed])
-        _note(self.seen, [step, *self._sights.counts(self._arrived)])
+        _note(self.seen, [step, self._sights.once, self._sights.more])
 
     def _row(self, step: int, row: int, touched: set[int]) -> None:
         kind, subject, value = self.trace.kind[row], self.trace.subject[row], self.trace.value[row]
         if kind == Kind.ARRIVED:
-            self._arrived += 1
             self._look(step, subject, Look.IN_FLIGHT)
             self.lives[subject].append(row)
         elif kind == Kind.WATERMARK:
@@ -389,13 +397,16 @@ class Marks:
 
 
 class Sights:
-    """How often a reader of the sink sees each event: in the last result of a row, or in every one for append."""
+    """How often a reader of the sink sees each event: in the last result of a row, or in every one for append.
+
+    `once` and `more` are the numbers of events seen once, and more often.
+    """
 
     def __init__(self, append: bool) -> None:
         self._append = append
         self._times: dict[int, int] = {}
         self._rows: dict[int, Content] = {}
-        self._once = self._more = 0
+        self.once = self.more = 0
 
     def fired(self, row: int, content: Content) -> list[int]:
         """Take a firing into account; an upsert replaces what its row held before. Give the events new in the row."""
@@ -419,12 +430,8 @@ class Sights:
     def _move(self, event: int, by: int) -> None:
         before = self._times.get(event, 0)
         self._times[event] = after = before + by
-        self._once += (after == 1) - (before == 1)
-        self._more += (after > 1) - (before > 1)
-
-    def counts(self, arrived: int) -> tuple[int, int, int]:
-        """Give the numbers of events seen not at all, once, and more often."""
-        return arrived - self._once - self._more, self._once, self._more
+        self.once += (after == 1) - (before == 1)
+        self.more += (after > 1) - (before > 1)
 
 
 def _first_rows(trace: Trace) -> list[int]:

@@ -67,14 +67,15 @@ class Plane {
       this.fireLayer,
       ...(this.few ? [this.riseLayer, this.markLayer] : [this.markLayer, this.riseLayer]),
       this.labelLayer,
-      this.nowLine(),
-      this.selection(),
     );
+    // What moves in every frame lies on a sheet of its own, so that the marbles below are not painted again.
+    const sheet = { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height };
+    this.over = svg("svg", { ...sheet, class: "wmviz-plane-svg wmviz-over wmviz-labels", "aria-hidden": "true" }, ...this.tip(), this.selection(), this.nowLine());
     this.reserve();
     this.bands();
     this.watermark();
     this.marbles();
-    this.node = html("div", { class: "wmviz-plane" }, ...(this.canvas ? [this.canvas.node] : []), this.svg);
+    this.node = html("div", { class: "wmviz-plane" }, ...(this.canvas ? [this.canvas.node] : []), this.svg, this.over);
   }
 
   // ------------------------------------------------------------- what never changes
@@ -269,10 +270,6 @@ class Plane {
 
   watermark() {
     const points = this.picture.watermark;
-    this.tip = svg("line", { class: "wmviz-watermark" });
-    this.tipName = svg("text", { class: "wmviz-watermark-name" });
-    this.labelLayer.append(this.tipName);
-    this.riseLayer.append(this.tip);
     points.forEach(([step, time, value], nth) => {
       const x = this.x(time);
       const y = this.yInside(value);
@@ -291,12 +288,18 @@ class Plane {
     this.watermarkNow = null;
   }
 
+  tip() {
+    this.tipLine = svg("line", { class: "wmviz-watermark" });
+    this.tipName = svg("text", { class: "wmviz-watermark-name" });
+    return [this.tipLine, this.tipName];
+  }
+
   drawTip() {
     const point = this.watermarkNow;
-    this.tip.style.display = this.tipName.style.display = point ? "" : "none";
+    this.tipLine.style.display = this.tipName.style.display = point ? "" : "none";
     if (!point) return;
     const [x1, x2, y] = [this.x(point[1]), this.x(this.now), this.yInside(point[2])];
-    for (const [name, value] of Object.entries({ x1, x2: Math.max(x1, x2), y1: y, y2: y })) this.tip.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ x1, x2: Math.max(x1, x2), y1: y, y2: y })) this.tipLine.setAttribute(name, value);
     const place = this.tipPlace(point, x2);
     this.tipName.textContent = place.text;
     this.tipName.setAttribute("x", place.x);

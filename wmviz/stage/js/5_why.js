@@ -68,11 +68,12 @@ class Why {
       number.textContent = this.counts[look];
       row.classList.toggle("wmviz-zero", this.counts[look] === 0);
     });
-    this.total.textContent = this.counts.reduce((sum, count) => sum + count, 0);
+    const arrived = this.counts.reduce((sum, count) => sum + count, 0);
+    this.total.textContent = arrived;
     const pair = this.picture.pairs[lastUpTo(this.pairSteps, step)];
     const seen = this.picture.seen[lastUpTo(this.seenSteps, step)];
     const parts = [];
-    if (seen) parts.push(`In the sink's results: ${seen[2]} once, ${seen[3]} more than once, ${seen[1]} not.`);
+    if (seen) parts.push(`In the sink's results: ${seen[1]} once, ${seen[2]} more than once, ${arrived - seen[1] - seen[2]} not.`);
     if (pair?.[2]) parts.push(`Pairs of event and window: ${pair[1]} accepted, ${pair[2]} silently missed.`);
     this.more.textContent = parts.join(" ");
   }
