@@ -179,6 +179,13 @@ class MergingWindowOperator(WindowOperator):
                 self._push(timer_ms, session)
             self._register_cleanup(session)
 
+    def next_processing_time_ms(self) -> int | None:
+        """Give the next time at which `advance_processing_time` has something to do, or None."""
+        timers = self._timers
+        while timers and timers[0][0] not in (timers[0][2].timer_ms, timers[0][2].cleanup_ms):
+            heapq.heappop(timers)  # deleted
+        return super().next_processing_time_ms()
+
     def _merge(self, members: list[Session], cover: TimeWindow) -> None:
         """Let the first session take in the others and grow to a window; all their timers are deleted."""
         if self._judges_lateness and wrap(cover.max_timestamp_ms + self._lateness_ms) <= self.watermark_ms:
@@ -229,8 +236,7 @@ class MergingWindowOperator(WindowOperator):
             cleans = time_ms == session.cleanup_ms
             if time_ms == session.timer_ms:
                 session.timer_ms = None
-                if session.events:
-                    self._fire(session)
+                self._fire(session)  # never empty: the timer came with an element
             if cleans:
                 self._clean(session)
 
