@@ -6,9 +6,13 @@ import shutil
 from pathlib import Path
 from types import ModuleType
 
+import hypothesis
 import pytest
 
 REQUIRE_ALL = bool(os.environ.get("WMVIZ_REQUIRE_ALL"))
+# A slow machine is no failure. Where all is required, examples are the same in every run; elsewhere they are new ones.
+hypothesis.settings.register_profile("wmviz", deadline=None, derandomize=REQUIRE_ALL)
+hypothesis.settings.load_profile("wmviz")
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 CHROMIUM_PLACES = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",

@@ -331,7 +331,7 @@ class Trace:
         ends: list[int | None] = [*(self.step[row] for row in rows[1:]), None]
         return [
             Span(row, Kind(self.kind[row]), self.value[row], self.step[row], end)
-            for row, end in zip(rows, ends, strict=True)
+            for row, end in zip(rows, ends, strict=False)
         ]
 
     def state(self, step: int) -> State:

@@ -48,18 +48,15 @@ def test_a_running_notebook_gets_a_form_on_top_of_the_same_text(call):
 
 def test_a_click_answers_a_quiz():
     widgets = parts(course.quiz("3.state-gone").widget())
-    (radios,), (button,) = widgets["RadioButtons"], widgets["Button"]
-    said = widgets["HTML"][-1]
-    assert button.disabled
-    radios.index = 2
-    assert not button.disabled
-    button.click()
+    buttons, said = widgets["Button"], widgets["HTML"][-1]
+    assert [button.description[:2] for button in buttons] == ["a)", "b)", "c)", "d)"]
+    buttons[2].click()
     assert "No." in said.value
     assert "One millisecond too late" in said.value
-    radios.index = 1
-    assert said.value == ""
-    button.click()
+    assert [button.button_style for button in buttons] == ["", "", "danger", ""]
+    buttons[1].click()
     assert "Right." in said.value
+    assert [button.button_style for button in buttons] == ["", "success", "", ""]
     assert course.progress().answers["3.state-gone"] == {"right": True, "tries": 2}
 
 
@@ -84,7 +81,6 @@ def test_a_field_takes_an_answer_and_offers_hints():
 
 def test_a_prediction_is_noted_and_compared_with_what_happened():
     widgets = parts(course.predict("3.first-firing").widget())
-    widgets["RadioButtons"][0].index = 0
     widgets["Button"][0].click()
     assert "Noted: 7:00:00.000." in widgets["HTML"][-1].value
     assert "You forgot" not in widgets["HTML"][-1].value

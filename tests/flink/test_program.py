@@ -14,7 +14,7 @@ from wmviz.flink.report import Report
 from wmviz.scenario import Scenario
 
 FORMS = ("replay", "work")
-NASTY = 'x"""\n\\import os\x00\ud800\'${name} $title {x}'
+NASTY = 'x"""\n\\import os\x00\'${name} $title {x}'
 
 
 def run_alone(program, folder):

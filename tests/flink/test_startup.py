@@ -1,13 +1,18 @@
 """Start-up: nothing starts by itself, and what goes wrong is said in a sentence."""
 
 import importlib.util
+import os
 import subprocess
 import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
 
 import pytest
 
 import wmviz
-from wmviz.flink import FlinkError, available, startup
+from wmviz.flink import FlinkError, available, replay, startup
 
 
 def without(monkeypatch, *names):
@@ -46,13 +51,47 @@ def test_a_job_that_does_not_end_is_cancelled(flink):
 @pytest.mark.flink
 @pytest.mark.timeout(200)
 def test_a_failing_job_says_its_last_cause():
-    job = startup.job()
+    job, classes = startup.job(), replay.jar()
     from pyflink.common import Types
 
-    env = job.StreamExecutionEnvironment.get_execution_environment(job.Configuration())
-    env = job.environment(job.compile_java())
+    with startup.tidy():
+        env = job.environment(classes)
     stream = env.from_collection([1, 0]).map(lambda number: str(1 // number), Types.STRING())
     with pytest.raises(FlinkError, match=r"The Flink job failed: .*integer division") as caught:
         startup.collect(stream, "fails", 100)
     assert "\tat " in caught.value.java_stack
     assert caught.value._render_traceback_() == [f"FlinkError: {caught.value}"]
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(200)
+def test_runs_leave_nothing_behind(flink, monkeypatch, tmp_path):
+    scenario = wmviz.scenario("leaderboard")
+    flink.run(scenario)
+    properties = startup.job().get_gateway().jvm.System.getProperties()
+    threads, environment, kept = threading.active_count(), dict(os.environ), properties.size()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for _ in range(3):
+        flink.run(scenario)
+    assert threading.active_count() <= threads
+    assert dict(os.environ) == environment
+    assert list(tmp_path.iterdir()) == []
+    assert properties.size() == kept, "every counter is taken away when it has been read"
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(200)
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks for the process in /proc")
+def test_the_jvm_ends_with_the_process():
+    program = """
+import os, wmviz
+wmviz.flink.available()
+from wmviz.flink import startup
+java = startup.job().get_gateway().jvm
+print(java.ProcessHandle.current().pid(), flush=True)
+os.kill(os.getpid(), 9)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=150)
+    java = Path("/proc", done.stdout.strip())
+    ended = (not java.exists() or time.sleep(0.1) for _ in range(300))
+    assert any(ended), f"the JVM {java} is still there"

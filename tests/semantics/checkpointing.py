@@ -19,7 +19,7 @@ from wmviz.times import MAX_MS
 
 Step = Mapping[str, Any]
 
-MODES = {"unaligned": "alternating"}
+MODES = {"unaligned": "alternating", "strictly_unaligned": "unaligned"}
 """A job with unaligned checkpoints runs the alternating handler; whether it waits is said by the barriers."""
 
 
@@ -36,8 +36,7 @@ class _GateOutbox(Outbox):
         self.put(resume=channel)
 
     def triggered(self, barrier: CheckpointBarrier) -> None:
-        unaligned = barrier.alignment is Alignment.UNALIGNED
-        self.put(trigger={"id": barrier.id, "mode": "unaligned" if unaligned else "aligned"})
+        self.put(trigger={"id": barrier.id, "mode": "unaligned" if barrier.is_unaligned else "aligned"})
 
     def aborted(self, checkpoint_id: int, reason: str) -> None:
         self.put(abort={"id": checkpoint_id, "reason": reason})
@@ -61,16 +60,14 @@ def _element(step: Step, now_ms: int) -> Any:
     return EndOfPartition() if step.get("end") else step["item"]
 
 
-def barriers(params: Params, steps: Steps) -> list[Output]:
+def barriers(params: Params, steps: Steps, make: type[CheckpointedInputGate] = CheckpointedInputGate) -> list[Output]:
     """Run the input gate of a task."""
     outbox = _GateOutbox()
     mode: str = params.get("mode", "aligned")
     # The flag about finished tasks goes by more than one name.
     after_finish = all(value for name, value in params.items() if "finish" in name)
     try:
-        gate = CheckpointedInputGate(
-            params["channels"], outbox, mode=MODES.get(mode, mode), checkpoints_after_finish=after_finish
-        )
+        gate = make(params["channels"], outbox, mode=MODES.get(mode, mode), checkpoints_after_finish=after_finish)
         now_ms = params.get("clock_start_ms", 0)
         gate.advance(now_ms)
         for outbox.step, step in enumerate(steps):

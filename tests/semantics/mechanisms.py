@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.semantics import checkpointing, inputs
+from tests.semantics import checkpointing, inputs, sinks
 from tests.semantics.outbox import REFUSALS, Driver, Outbox, Output, Params, Steps, unknown
 from wmviz.engine.aggregates import AGGREGATES
 from wmviz.engine.merging import MergingWindowOperator
@@ -259,6 +259,7 @@ DRIVERS: dict[str, Driver] = {
     "recovery": window,
     "sql_watermark_assigner": inputs.sql_watermark_assigner,
     "watermark_alignment": checkpointing.watermark_alignment,
+    "sink": sinks.sink,
 }
 """Every mechanism that a case may name."""
 BUILT = frozenset(
@@ -277,6 +278,7 @@ BUILT = frozenset(
         "checkpoint_scheduling",
         "recovery",
         "watermark_alignment",
+        "sink",
     }
 )
 """Those that the engine has; cases of the others are expected to fail."""

@@ -203,13 +203,13 @@ def test_reduced_motion_goes_from_moment_to_moment(tmp_path: Path, open_page) ->
 @pytest.mark.parametrize("name", ["leaderboard", "sliding", "processing", "count", "empty"])
 def test_nothing_is_cut_off(name: str, width: int, tmp_path: Path, open_page) -> None:
     page = open_page(saved(tmp_path, SCENARIOS[name]), width=width)
-    page.locator(".wmviz-plane-svg").wait_for()
+    page.locator(".wmviz-plane").wait_for()
     page.locator(".wmviz-plane-box").focus()
     page.keyboard.press("End")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     outside = page.evaluate(
         """() => {
-          const frame = document.querySelector(".wmviz-plane-svg").getBoundingClientRect();
+          const frame = document.querySelector(".wmviz-plane").getBoundingClientRect();
           const texts = [...document.querySelectorAll(".wmviz-plane-svg text")].filter((text) => text.textContent);
           return texts.filter((text) => {
             const box = text.getBoundingClientRect();
@@ -268,7 +268,7 @@ def test_a_saved_notebook_plays_as_a_page(tmp_path: Path, open_page, monkeypatch
     path = tmp_path / "notebook.html"
     path.write_text(re.sub(r'<script[^>]+src="https?://[^>]*></script>', "", text), encoding="utf-8")
     page = open_page(path.as_uri())
-    page.locator(".wmviz-plane-svg").nth(1).wait_for()
+    page.locator(".wmviz-plane").nth(1).wait_for()
     assert page.locator(".wmviz").count() == 2
     page.locator(".wmviz-plane-box").first.focus()
     page.keyboard.press("End")

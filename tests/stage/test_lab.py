@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 import wmviz
-from tests.stage.conftest import write_notebook
+from tests.stage.jupyter import run_all_cells, write_notebook
 from tests.stage.test_browser import READ, assert_shows
 from wmviz.stage.picture import picture_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-START_MS = 90_000
 LEADERBOARD = wmviz.scenario("leaderboard")
 CELLS = (
     'import wmviz\nstage = wmviz.play(wmviz.scenario("leaderboard"))\nstage',
@@ -25,12 +24,8 @@ def page(lab: tuple[str, Path], open_page):
     """Open a notebook and run its cells."""
     address, folder = lab
     write_notebook(folder / "stage.ipynb", *CELLS)
-    page = open_page(f"{address}/lab/tree/stage.ipynb", offline=False)
-    # Cells that run before the kernel is there bring up a dialog instead.
-    page.get_by_text("| Idle").wait_for(timeout=START_MS)
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    page.locator(".wmviz-plane-svg").wait_for(timeout=START_MS)
+    page = open_page(f"{address}/lab/tree/stage.ipynb?reset", offline=False)
+    run_all_cells(page)
     return page
 
 

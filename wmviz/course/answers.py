@@ -34,7 +34,8 @@ def read_time(answer: object) -> int:
     if isinstance(answer, timedelta):
         return _whole(answer / timedelta(milliseconds=1), answer)
     if isinstance(answer, str):
-        text = answer.strip().strip("[]()").removesuffix(" ms").replace(",", ".").replace("_", "")
+        text = answer.strip().strip("[]()").removesuffix("am").removesuffix("ms").rstrip()
+        text = text.replace(",", ".").replace("_", "")
         answer = int(text) if text.lstrip("-").isdigit() else text
     try:
         return time_ms(_plain(answer))

@@ -41,15 +41,15 @@ def saying(*sentences: str) -> Card:
     return Card("\n".join(sentences), _box("#4a6fa5", "".join(f"<p>{_marked_up(s)}</p>" for s in sentences)))
 
 
-def asking(question: Question, button: str, answered: Callable[[str], Verdict | str]) -> Card:
-    """Show a question; a click on the button hands the letter over and shows what comes back."""
+def asking(question: Question, answered: Callable[[str], Verdict | str]) -> Card:
+    """Show a question; a click on a choice hands its letter over and shows what comes back."""
     lines = [f"  {letter}) {choice.text}" for letter, choice in zip(question.letters, question.choices, strict=True)]
     listed = "<br>".join(map(_marked_up, map(str.strip, lines)))
     html = f"<p><strong>{_marked_up(question.text)}</strong></p><p>{listed}</p><p><em>{_ASK}</em></p>"
     return Card(
         "\n".join([question.text, *lines, _ASK]),
         _box("#4a6fa5", html),
-        lambda: _question_widget(question, button, answered),
+        lambda: _question_widget(question, answered),
     )
 
 
@@ -93,26 +93,35 @@ def _marked_up(text: str) -> str:
 # In a running notebook ---------------------------------------------------------------------------------------------
 
 
-def _question_widget(question: Question, button: str, answered: Callable[[str], Verdict | str]) -> Any:
+def _question_widget(question: Question, answered: Callable[[str], Verdict | str]) -> Any:
+    """Make a button of each choice: JupyterLab takes the arrow keys that radio buttons need."""
     import ipywidgets as w  # type: ignore[import-untyped]
 
-    options = [(choice.text.replace("`", ""), i) for i, choice in enumerate(question.choices)]
-    radios = w.RadioButtons(options=options, value=None, layout=w.Layout(width="auto"))
-    send = _button(button)
-    send.disabled = True
     said = w.HTML()
+    choices = []
+    for letter, choice in zip(question.letters, question.choices, strict=True):
+        button = _button(f"{letter})  {choice.text.replace('`', '')}")
+        button.add_class("wmviz-choice")
+        button.letter = letter
+        choices.append(button)
 
-    def ready(_: object) -> None:
-        send.disabled = radios.index is None
-        said.value = ""
-
-    def clicked(_: object) -> None:
-        answer = answered(question.letters[radios.index])
+    def clicked(picked: Any) -> None:
+        answer = answered(picked.letter)
+        state = answer.state if isinstance(answer, Verdict) else "noted"
+        for button in choices:
+            button.button_style = _BUTTON_STYLES[state] if button is picked else ""
         said.value = _verdict_html(answer) if isinstance(answer, Verdict) else saying(answer).html
 
-    radios.observe(ready, names="index")
-    send.on_click(clicked)
-    return w.VBox([w.HTML(_heading(question.text)), radios, send, said])
+    for button in choices:
+        button.on_click(clicked)
+    return w.VBox([w.HTML(_CHOICE_STYLE + _heading(question.text)), *choices, said])
+
+
+_BUTTON_STYLES = {"right": "success", "wrong": "danger", "noted": "info"}
+_CHOICE_STYLE = (
+    "<style>.wmviz-choice{max-width:46em;min-height:28px;height:auto;padding:2px 12px;white-space:normal;"
+    "text-align:left;line-height:1.5}</style>"
+)
 
 
 def _field_widget(text: str, answered: Callable[[str], Verdict]) -> Any:

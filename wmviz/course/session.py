@@ -23,7 +23,7 @@ def predict(item: str, letter: str | None = None) -> cards.Card:
     """
     question = _question(item)
     if letter is None:
-        return cards.asking(question, "Note my prediction", lambda picked: _noted(item, question, picked))
+        return cards.asking(question, lambda picked: _noted(item, question, picked))
     return cards.saying(_noted(item, question, letter))
 
 
@@ -56,7 +56,7 @@ def quiz(item: str, letter: str | None = None) -> cards.Card | Verdict:
     """
     question = _question(item)
     if letter is None:
-        return cards.asking(question, "Check", lambda picked: check(item, picked))
+        return cards.asking(question, lambda picked: check(item, picked))
     return check(item, letter)
 
 

@@ -62,9 +62,19 @@ class CheckpointBarrier:
         alignment = Alignment.TIMEOUTABLE if timeout_ms else Alignment.UNALIGNED
         return cls(checkpoint_id, alignment, timeout_ms, created_at_ms)
 
+    @property
+    def is_unaligned(self) -> bool:
+        """Whether it overtakes what is queued in front of it."""
+        return self.alignment is Alignment.UNALIGNED
+
+    @property
+    def is_timeoutable(self) -> bool:
+        """Whether it is announced, and becomes unaligned after a time."""
+        return self.alignment is Alignment.TIMEOUTABLE and self.timeout_ms > 0
+
     def as_unaligned(self) -> CheckpointBarrier:
         """Give the same barrier as one that need not wait."""
-        return self if self.alignment is Alignment.UNALIGNED else replace(self, alignment=Alignment.UNALIGNED)
+        return self if self.is_unaligned else replace(self, alignment=Alignment.UNALIGNED)
 
 
 @dataclass(frozen=True)
@@ -181,7 +191,7 @@ class SingleCheckpointBarrierHandler:
     def process_barrier(self, barrier: CheckpointBarrier, channel: int) -> None:
         """Take in a barrier: an outdated one is passed over, a newer one gives up the pending checkpoint."""
         if self._outdated(barrier):
-            if barrier.alignment is not Alignment.UNALIGNED:
+            if not barrier.is_unaligned:
                 self._out.resume_consumption(channel)
             return
         self._start_if_new(barrier)
@@ -190,7 +200,7 @@ class SingleCheckpointBarrierHandler:
     def process_announcement(self, barrier: CheckpointBarrier, channel: int) -> None:
         """Take in an announcement: it starts the checkpoint and its timer, before any barrier is handled."""
         self._start_if_new(barrier)
-        if self._outdated(barrier) or self._mode == "aligned":
+        if self._outdated(barrier):
             return
         if self._unaligned:
             self._out.convert_to_priority_event(channel)
@@ -225,7 +235,7 @@ class SingleCheckpointBarrierHandler:
             self._abort(self._current, SUBSUMED)
         self._current, self._pending, self._target = barrier.id, barrier, self._open
         self._aligned.clear()
-        if self._mode == "alternating" and barrier.alignment is Alignment.TIMEOUTABLE:
+        if self._mode == "alternating" and barrier.is_timeoutable:
             self.next_time_ms = max(barrier.created_at_ms + barrier.timeout_ms, self._now_ms)
 
     def _mark(self, channel: int, act: Callable[[], None]) -> None:
@@ -242,13 +252,13 @@ class SingleCheckpointBarrierHandler:
 
     def _received(self, barrier: CheckpointBarrier, channel: int) -> None:
         if not self._unaligned:
-            if barrier.alignment is not Alignment.UNALIGNED:
+            if not barrier.is_unaligned:
                 self._received_aligned(barrier, channel)
                 return
             if self._mode == "aligned":
                 raise RuntimeError(f"barrier {barrier.id} is unaligned, but this job takes aligned checkpoints only")
             self._time_out(barrier)
-        if barrier.alignment is not Alignment.UNALIGNED:
+        if not barrier.is_unaligned:
             self._block(channel)
         self._received_unaligned(barrier)
 
@@ -274,12 +284,9 @@ class SingleCheckpointBarrierHandler:
         self._blocked.discard(channel)
         self._announced.discard(channel)
         pending = self._pending
-        if not self._collecting or pending is None:
+        if not self._collecting or not self._all_received() or pending is None:
             return
-        if not self._all_received():
-            if not self._unaligned and self._timed_out(pending):
-                self._time_out(pending)
-        elif self._unaligned:
+        if self._unaligned:
             self._stop(pending.id)
         else:
             self._out.trigger_checkpoint(pending)
@@ -289,7 +296,7 @@ class SingleCheckpointBarrierHandler:
         """Say whether a barrier that is handled now is over its time: later than the timeout, not at it."""
         return (
             self._mode == "alternating"
-            and barrier.alignment is Alignment.TIMEOUTABLE
+            and barrier.is_timeoutable
             and barrier.timeout_ms < self._now_ms - barrier.created_at_ms
         )
 
@@ -314,8 +321,7 @@ class SingleCheckpointBarrierHandler:
         self._resume_all()
 
     def _abort(self, checkpoint_id: int, reason: str) -> None:
-        self._current = max(checkpoint_id, self._current)
-        self._last_done = max(checkpoint_id, self._last_done)
+        self._current = self._last_done = checkpoint_id
         self._pending, self._target, self.next_time_ms = None, 0, None
         self._aligned.clear()
         if self._unaligned and self._collecting:
@@ -566,9 +572,9 @@ class CheckpointedInputGate:
         self._last_barrier[channel] = max(self._last_barrier[channel], barrier.id)
         if self._capture and barrier.id >= self._capture.id:
             self._capture.waits.discard(channel)
-        if barrier.alignment is Alignment.UNALIGNED:
+        if barrier.is_unaligned:
             self._overtake(channel, barrier, entry)
-        elif barrier.alignment is Alignment.TIMEOUTABLE:
+        elif barrier.is_timeoutable:
             self._announced[channel] = entry
             self._handler.process_announcement(barrier, channel)
         self._settle()

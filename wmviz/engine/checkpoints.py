@@ -13,6 +13,9 @@ DECLINED = "CHECKPOINT_DECLINED"
 SUSPENDED = "CHECKPOINT_COORDINATOR_SUSPEND"
 
 _MOST_REQUESTS = 1000
+_LEAST_MS = 10
+_LOOKS = 2
+"""How often the end of a checkpoint lets the decider look: once itself, once when its files are cleaned up."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,10 @@ class CheckpointSettings:
     def __post_init__(self) -> None:
         """Refuse what Flink refuses."""
         for name, value, least in (
-            ("interval_ms", self.interval_ms, 1),
+            ("interval_ms", self.interval_ms, _LEAST_MS),
             ("min_pause_ms", self.min_pause_ms, 0),
             ("max_concurrent", self.max_concurrent, 1),
-            ("timeout_ms", self.timeout_ms, 1),
+            ("timeout_ms", self.timeout_ms, _LEAST_MS),
         ):
             if value < least:
                 raise ValueError(f"{name} of the checkpoints is {value}; write {least} or more")
@@ -159,7 +162,7 @@ class CheckpointCoordinator:
         self._last_id = 0
 
     def start(self, now_ms: int, delay_ms: int | None = None) -> None:
-        """Begin to start checkpoints periodically.
+        """Begin to start checkpoints periodically; if it has begun already, it stops first.
 
         Parameters
         ----------
@@ -169,6 +172,9 @@ class CheckpointCoordinator:
             Until the first one: for a new job a random time from the minimum pause to the interval, on Flink; None
             means the minimum pause, as after a restart.
         """
+        if self._due_ms is not None:
+            self.stop(now_ms)
+        self._now_ms = now_ms
         self._due_ms = now_ms + (self._settings.min_pause_ms if delay_ms is None else delay_ms)
 
     def stop(self, now_ms: int) -> None:
@@ -237,7 +243,7 @@ class CheckpointCoordinator:
         self._serve()
 
     def _serve(self) -> None:
-        """Start what waits, as far as there is room and the pause is over."""
+        """Look once at what waits: start it as far as there is room; in the pause, drop the first request."""
         while self._requests:
             first = self._requests[0]
             if len(self.pending) >= self._settings.max_concurrent:
@@ -261,18 +267,20 @@ class CheckpointCoordinator:
         del self.pending[checkpoint.id]
         checkpoint.completed_ms = self._last_success_ms = self._now_ms
         self._out.completed(checkpoint)
-        freed = 1
+        looks = _LOOKS
         if not checkpoint.savepoint:
+            looks += self.latest is not None  # which is cleaned up now
             self.latest = checkpoint
             for older in [other for other in self.pending.values() if other.id < checkpoint.id and not other.savepoint]:
                 self._give_up(older, SUBSUMED)
-                freed += 1
-        for _ in range(freed):  # each place that is freed lets the decider look once
+                looks += _LOOKS
+        for _ in range(looks):
             self._serve()
 
     def _fail(self, checkpoint: Checkpoint, reason: str) -> None:
         self._give_up(checkpoint, reason)
-        self._serve()
+        for _ in range(_LOOKS):
+            self._serve()
 
     def _give_up(self, checkpoint: Checkpoint, reason: str) -> None:
         del self.pending[checkpoint.id]

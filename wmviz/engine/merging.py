@@ -37,17 +37,21 @@ class Session(Pane):
     timer_ms
         The trigger's timer; None if there is none, or it has run.
     cleanup_ms
-        When the state is deleted; None once it is.
+        When the state is deleted.
+    alarm_ms
+        The time in the queue that stands for both; it may be too early, for a session that has grown since. None if
+        there is none, or the session is no more.
     """
 
-    __slots__ = ("cleanup_ms", "timer_ms")
+    __slots__ = ("alarm_ms", "cleanup_ms", "timer_ms")
 
     window: TimeWindow
 
     def __init__(self, key: str, window: TimeWindow) -> None:
         super().__init__(key, window)
         self.timer_ms: int | None = None
-        self.cleanup_ms: int | None = None
+        self.cleanup_ms = MAX_MS
+        self.alarm_ms: int | None = None
 
 
 class MergingWindowSet:
@@ -68,7 +72,10 @@ class MergingWindowSet:
         Windows that only touch merge too. Without any, the place is where the new one belongs.
         """
         sessions = self.sessions
-        first = bisect_right(sessions, window.start_ms, key=_start_ms)
+        if sessions and sessions[-1].window.start_ms <= window.start_ms:
+            first = len(sessions)  # mostly it is the newest session that grows
+        else:
+            first = bisect_right(sessions, window.start_ms, key=_start_ms)
         if first and _intersect(sessions[first - 1].window, window):
             first -= 1
         last, cover = first, window
@@ -150,7 +157,7 @@ class MergingWindowOperator(WindowOperator):
             return
         elif not members:
             members = [Session(key, cover)]
-            self._register_cleanup(members[0])
+            members[0].cleanup_ms = self._cleanup_ms(cover)
             self._live[key] = live
         live.sessions[place] = members[:1]
         self._take_in(members[0], value, event)
@@ -174,10 +181,15 @@ class MergingWindowOperator(WindowOperator):
             session = Session(key, cast("TimeWindow", window))
             session.events, session.accumulator, session.count = events[:length], accumulator, count
             self._live.setdefault(key, MergingWindowSet()).sessions.append(session)
-            if timer_ms is not None:
-                session.timer_ms = timer_ms
-                self._push(timer_ms, session)
-            self._register_cleanup(session)
+            session.timer_ms, session.cleanup_ms = timer_ms, self._cleanup_ms(session.window)
+            self._set_alarm(session)
+
+    def next_processing_time_ms(self) -> int | None:
+        """Give the next time at which `advance_processing_time` has something to do, or None."""
+        timers = self._timers
+        while timers and timers[0][0] != _due_ms(timers[0][2]):
+            self._run_alarm()
+        return super().next_processing_time_ms()
 
     def _merge(self, members: list[Session], cover: TimeWindow) -> None:
         """Let the first session take in the others and grow to a window; all their timers are deleted."""
@@ -191,9 +203,9 @@ class MergingWindowOperator(WindowOperator):
                 kept.accumulator = merge(kept.accumulator, other.accumulator) if kept.events else other.accumulator
                 kept.events.extend(other.events)
             kept.count += other.count
-            other.timer_ms = other.cleanup_ms = None
+            other.alarm_ms = None
         kept.window, kept.max_timestamp_ms, kept.timer_ms = cover, cover.max_timestamp_ms, None
-        self._register_cleanup(kept)
+        kept.cleanup_ms = self._cleanup_ms(cover)
         self._merging_out.merged(kept, windows)
 
     def _take_in(self, session: Session, value: int, event: int) -> None:
@@ -203,41 +215,52 @@ class MergingWindowOperator(WindowOperator):
         self._out.added(session, event)
         if session.timer_ms is None:
             self._register_timer(session)
+        self._set_alarm(session)
         if self._trigger.on_element(session, self.watermark_ms):
             self._fire(session)
 
     def _register_timer(self, session: Session) -> None:
+        """Register the trigger's timer, unless the watermark has passed it: then every element fires at once."""
         time_ms = self._trigger.timer_ms(session.window)
         if time_ms is not None and not (self._event_time and time_ms <= self.watermark_ms):
             session.timer_ms = time_ms
-            self._push(time_ms, session)
 
-    def _register_cleanup(self, session: Session) -> None:
-        session.cleanup_ms = self._cleanup_ms(session.window)
-        if session.cleanup_ms < MAX_MS:
-            self._push(session.cleanup_ms, session)
-
-    def _push(self, time_ms: int, session: Session) -> None:
-        self._serial += 1
-        heapq.heappush(self._timers, (time_ms, self._serial, session))
+    def _set_alarm(self, session: Session) -> None:
+        """Queue the next time of a session, unless an earlier one is queued: when it comes, this is done again."""
+        due_ms = _due_ms(session)
+        if due_ms is not None and (session.alarm_ms is None or due_ms < session.alarm_ms):
+            session.alarm_ms = due_ms
+            self._serial += 1
+            heapq.heappush(self._timers, (due_ms, self._serial, session))
 
     def _run_timers(self, up_to_ms: int) -> None:
-        """Run what is due. A timer that its session names no more is a deleted one."""
-        timers = self._timers
-        while timers and timers[0][0] <= up_to_ms:
-            time_ms, _, session = heapq.heappop(timers)
-            cleans = time_ms == session.cleanup_ms
-            if time_ms == session.timer_ms:
-                session.timer_ms = None
-                if session.events:
-                    self._fire(session)
-            if cleans:
-                self._clean(session)
+        while self._timers and self._timers[0][0] <= up_to_ms:
+            self._run_alarm()
+
+    def _run_alarm(self) -> None:
+        """Take the first time of the queue and do what its session has to do then, if anything."""
+        time_ms, _, session = heapq.heappop(self._timers)
+        if time_ms != session.alarm_ms:
+            return
+        session.alarm_ms = None
+        if time_ms == session.timer_ms:
+            session.timer_ms = None
+            self._fire(session)  # never empty: the timer came with an element
+        if time_ms == session.cleanup_ms:
+            self._clean(session)
+        else:
+            self._set_alarm(session)
 
     def _clean(self, session: Session) -> None:
-        session.timer_ms = session.cleanup_ms = None
         sessions = self._live[session.key].sessions
         sessions.remove(session)
         if not sessions:
             del self._live[session.key]
         self._out.cleaned(session)
+
+
+def _due_ms(session: Session) -> int | None:
+    """Give the next time at which a session has something to do; a cleanup at MAX has no timer, as on Flink."""
+    if session.timer_ms is not None:
+        return session.timer_ms
+    return session.cleanup_ms if session.cleanup_ms < MAX_MS else None

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from wmviz import catalogue
 from wmviz.flink import recorded
+from wmviz.flink.program import plain_name
 from wmviz.flink.replay import RECORD_SWITCH, reports
 from wmviz.scenario import Scenario
 
@@ -32,7 +33,7 @@ def file_name(scenario: Scenario) -> str:
     if name in catalogue.names() and scenario == recordable(catalogue.scenario(name)):
         return name
     text = json.dumps(scenario.to_json(), sort_keys=True)
-    return f"{scenario.name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return f"{plain_name(scenario.name)}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def record(scenarios: list[Scenario]) -> None:

@@ -6,6 +6,7 @@ import json
 import sys
 from dataclasses import replace
 from functools import cache
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -68,8 +69,8 @@ def show_label(engine: str, why: str) -> None:
 
     if getattr(get_ipython(), "kernel", None) is None:
         return
-    from ipywidgets import Label  # type: ignore[import-untyped]
+    from ipywidgets import HTML  # type: ignore[import-untyped]
 
     view = "application/vnd.jupyter.widget-view+json"
-    label = Label(f"This is a recorded run of {engine}. {why}")
+    label = HTML(escape(f"This is a recorded run of {engine}. {why}"))
     display({view: label._repr_mimebundle_()[view]}, raw=True)  # type: ignore[no-untyped-call]

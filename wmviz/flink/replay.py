@@ -114,8 +114,9 @@ def _recorded(scenario: Scenario, why: str) -> Trace:
 def _run_job(scenarios: Sequence[Scenario], limit_s: float) -> list[Report]:
     job = startup.job()
     names = [f"replay {next(_serial)}" for _ in scenarios]
-    with startup.sentences():
-        env = job.environment(jar())
+    classes = jar()
+    with startup.sentences(), startup.tidy():
+        env = job.environment(classes)
         streams = [
             _labelled(_load(scenario, name).build(env), f"{number} ")
             for number, (scenario, name) in enumerate(zip(scenarios, names, strict=True))

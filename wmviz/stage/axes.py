@@ -75,12 +75,6 @@ def tick_text(at_ms: int, step_ms: int, zone: str | None) -> str:
     return clock
 
 
-def shared_day(times_ms: Iterable[int], zone: str | None) -> str | None:
-    """Give the date that all times have in common, if they have one."""
-    dates = {time_text(at_ms, zone).rpartition(" ")[0] for at_ms in times_ms}
-    return dates.pop() if len(dates) == 1 else None
-
-
 def _round_step(span_ms: int) -> int:
     for step_ms in _ROUND_MS:
         if span_ms <= step_ms * _MOST_TICKS:
@@ -106,5 +100,6 @@ def _offset_ms(at_ms: int, zone: str | None) -> int:
 
 
 def _day(low: int, high: int, zone: str | None) -> str:
-    date = shared_day((low, high), zone) or ""
-    return ", ".join(part for part in (date, zone) if part)
+    first, last = (time_text(ms, zone).rpartition(" ")[0] for ms in (low, high))
+    days = first if first == last else f"{first} to {last}" if first and last else ""
+    return ", ".join(part for part in (days, zone) if part)

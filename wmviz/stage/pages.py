@@ -107,7 +107,8 @@ def _present_cell() -> Any:
 def _place(trace: Trace, picture: dict[str, Any]) -> str:
     """Write the still picture, with the data that turns it into a stage."""
     values = {
-        "picture": picture,
+        "events": picture["events"],
+        "picture": {name: value for name, value in picture.items() if name != "events"},
         "sentences": told(trace, picture),
         "step": -1,
         "playing": False,

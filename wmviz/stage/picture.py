@@ -8,14 +8,16 @@ moment, and in fine steps from step to step.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from wmviz.scenario import Event, Scenario
-from wmviz.stage.axes import Axis, axis_of, shared_day
-from wmviz.times import MIN_MS, duration_text, time_text
+from wmviz.stage.axes import Axis, axis_of
+from wmviz.times import MIN_MS, duration_text
+from wmviz.times import time_text as plain_time_text
 from wmviz.trace import Content, Kind, Trace
 from wmviz.window import AnyWindow
 
@@ -25,6 +27,9 @@ MOST_WRITTEN = 4
 """Values of an append sink shown in a row of the table."""
 MOST_RESULTS = 300
 """Rows of the table of results; a longer table says how many it leaves out."""
+
+
+time_text = lru_cache(maxsize=65_536)(plain_time_text)  # most times stay while a slider moves
 
 
 class Look(IntEnum):
@@ -87,7 +92,8 @@ def picture_of(trace: Trace) -> dict[str, Any]:
     marks = Marks(trace)
     x = axis_of(trace.step_at_ms, _edges(marks, "processing"), scenario.zone)
     y = axis_of((event.event_time_ms for event in scenario.events), _edges(marks, "event"), scenario.zone)
-    origin = x.from_ms
+    origin = scenario.events[0].arrival_time_ms if scenario.events else 0
+    dated = needs_dates(scenario, (band.window for band in marks.bands))
     return {
         "title": scenario.title or scenario.name,
         "about": scenario.about,
@@ -103,8 +109,8 @@ def picture_of(trace: Trace) -> dict[str, Any]:
         "looks": LOOKS,
         "shapes": SHAPES,
         "events": [
-            [e.id, e.key, e.arrival_time_ms - origin, e.event_time_ms - origin, tip(e, scenario)]
-            for e in scenario.events
+            [event.id, event.key, event.arrival_time_ms - origin, event.event_time_ms - origin, tip]
+            for event, tip in zip(scenario.events, _tips(scenario.events, scenario.zone, scenario.unit), strict=True)
         ],
         "event_looks": marks.looks,
         "lives": marks.lives,
@@ -112,10 +118,10 @@ def picture_of(trace: Trace) -> dict[str, Any]:
             [step, trace.step_at_ms[step] - origin, _within(ms, y) - origin, time_text(ms, scenario.zone)]
             for step, ms in marks.watermark
         ],
-        "bands": [_band(band, marks, origin, scenario.zone) for band in marks.bands],
+        "bands": [_band(band, marks, origin, dated) for band in marks.bands],
         "band_axis": _band_axis(scenario),
         "lanes": _lanes(scenario),
-        "pairs": marks.pairs,
+        "pairs": marks.pairs if marks.pairs and marks.pairs[-1][2] else [],
         "seen": marks.seen,
         "results": marks.results[:MOST_RESULTS],
         "unit": scenario.unit,
@@ -123,21 +129,46 @@ def picture_of(trace: Trace) -> dict[str, Any]:
     }
 
 
-def tip(event: Event, scenario: Scenario) -> str:
-    """Say in a line what an event is, when it happened and when it arrived."""
-    lag_ms = event.arrival_time_ms - event.event_time_ms
-    lag = "at once" if lag_ms == 0 else f"{duration_text(abs(lag_ms))} {'later' if lag_ms > 0 else 'before'}"
-    happened, arrived = (time_text(ms, scenario.zone) for ms in (event.event_time_ms, event.arrival_time_ms))
-    return f"{event.value:,} {scenario.unit}".rstrip() + f": happened {happened}, arrived {arrived} ({lag})"
+@lru_cache(maxsize=8)  # they stay while a slider moves
+def _tips(events: tuple[Event, ...], zone: str | None, unit: str) -> list[str]:
+    """Say in a line for each event what it is, when it happened and when it arrived."""
+    tips = []
+    for event in events:
+        lag_ms = event.arrival_time_ms - event.event_time_ms
+        lag = "at once" if lag_ms == 0 else f"{duration_text(abs(lag_ms))} {'later' if lag_ms > 0 else 'before'}"
+        happened, arrived = time_text(event.event_time_ms, zone), time_text(event.arrival_time_ms, zone)
+        value = f"{event.value:,} {unit}".rstrip()
+        tips.append(f"{value}: happened {happened}, arrived {arrived} ({lag})")
+    return tips
 
 
-def window_text(window: AnyWindow, zone: str | None) -> str:
-    """Write a window as Flink means it, half open: ``[6:00, 7:00)``."""
+def window_text(window: AnyWindow, zone: str | None, dated: bool = False) -> str:
+    """Write a window as Flink means it, half open: ``[6:00, 7:00)``.
+
+    Parameters
+    ----------
+    window
+        The window.
+    zone
+        The zone to show it in.
+    dated
+        Whether to write dates, as month and day; needed where windows lie on several days.
+    """
     if window.start_ms is None or window.end_ms is None:
         return "the global window"
-    day = shared_day((window.start_ms, window.end_ms - 1), zone)
-    texts = (time_text(ms, zone) for ms in (window.start_ms, window.end_ms))
-    return f"[{', '.join(text.rpartition(' ')[2] if day and ' ms' not in text else text for text in texts)})"
+    start, end = time_text(window.start_ms, zone), time_text(window.end_ms, zone)
+    if start.endswith(" ms") or end.endswith(" ms"):  # beyond the calendar
+        return f"[{start}, {end})"
+    (first, start), (last, end) = start.rpartition(" ")[::2], end.rpartition(" ")[::2]
+    start = f"{first[5:]} {start}" if dated and first else start
+    end = f"{last[5:]} {end}" if dated and last and last != first else end
+    return f"[{start}, {end})"
+
+
+def needs_dates(scenario: Scenario, windows: Iterable[AnyWindow]) -> bool:
+    """Tell whether windows lie on several days, so that a time of day alone does not say which one is meant."""
+    ends = (ms for w in windows if w.start_ms is not None and w.end_ms is not None for ms in (w.start_ms, w.end_ms - 1))
+    return len({time_text(ms, scenario.zone).rpartition(" ")[0] for ms in ends}) > 1
 
 
 class Fire(NamedTuple):
@@ -179,6 +210,7 @@ class Band:
     def write(self, index: int, value: int) -> set[int]:
         """Note a written value; give the windows that gain or lose the lead by it."""
         before, best = self.leaders, max((self.values[leader] for leader in self.leaders), default=value)
+        shown = self.ahead
         self.values[index] = value
         if index in before and value < best:
             best = max(self.values.values())
@@ -187,7 +219,12 @@ class Band:
             self.leaders = {index}
         elif value == best:
             self.leaders = before | {index}
-        return before ^ self.leaders
+        return shown ^ self.ahead
+
+    @property
+    def ahead(self) -> set[int]:
+        """The leaders, if there are others to be ahead of."""
+        return self.leaders if len(self.leaders) < len(self.values) else set()
 
 
 class Marks:
@@ -212,7 +249,6 @@ class Marks:
         self._alive: set[int] = set()
         self._open: set[int] = set()
         self._passed: set[int] = set()
-        self._arrived = 0
         self._accepted = self._missed = 0
         self._running: list[int | None] = [None] * len(trace.windows)
         self._written: list[list[int]] = [[] for _ in trace.windows]
@@ -238,12 +274,11 @@ class Marks:
         for index in touched | self._leads_moved(touched):
             self._result(step, index)
         _note(self.pairs, [step, self._accepted, self._missed])
-        _note(self.seen, [step, *self._sights.counts(self._arrived)])
+        _note(self.seen, [step, self._sights.once, self._sights.more])
 
     def _row(self, step: int, row: int, touched: set[int]) -> None:
         kind, subject, value = self.trace.kind[row], self.trace.subject[row], self.trace.value[row]
         if kind == Kind.ARRIVED:
-            self._arrived += 1
             self._look(step, subject, Look.IN_FLIGHT)
             self.lives[subject].append(row)
         elif kind == Kind.WATERMARK:
@@ -341,13 +376,9 @@ class Marks:
             self._firings[index],
             self._status[index],
             written[-1] if written else 0,
-            int(index in self._leaders(index)),
+            int(index in self.bands[self.band_of[index]].ahead),
         ]
         _note(self._changes[index], change)
-
-    def _leaders(self, index: int) -> set[int]:
-        band = self.bands[self.band_of[index]]
-        return band.leaders if len(band.values) > 1 else set()
 
     def _results(self) -> list[dict[str, Any]]:
         """Make the rows of the table: by window, then in the order in which keys appear."""
@@ -366,13 +397,16 @@ class Marks:
 
 
 class Sights:
-    """How often a reader of the sink sees each event: in the last result of a row, or in every one for append."""
+    """How often a reader of the sink sees each event: in the last result of a row, or in every one for append.
+
+    `once` and `more` are the numbers of events seen once, and more often.
+    """
 
     def __init__(self, append: bool) -> None:
         self._append = append
         self._times: dict[int, int] = {}
         self._rows: dict[int, Content] = {}
-        self._once = self._more = 0
+        self.once = self.more = 0
 
     def fired(self, row: int, content: Content) -> list[int]:
         """Take a firing into account; an upsert replaces what its row held before. Give the events new in the row."""
@@ -396,12 +430,8 @@ class Sights:
     def _move(self, event: int, by: int) -> None:
         before = self._times.get(event, 0)
         self._times[event] = after = before + by
-        self._once += (after == 1) - (before == 1)
-        self._more += (after > 1) - (before > 1)
-
-    def counts(self, arrived: int) -> tuple[int, int, int]:
-        """Give the numbers of events seen not at all, once, and more often."""
-        return arrived - self._once - self._more, self._once, self._more
+        self.once += (after == 1) - (before == 1)
+        self.more += (after > 1) - (before > 1)
 
 
 def _first_rows(trace: Trace) -> list[int]:
@@ -517,10 +547,11 @@ def _lanes(scenario: Scenario) -> int:
     return max(1, -(-window.size_ms // window.slide_ms)) if window.type == "sliding" else 1
 
 
-def _band(band: Band, marks: Marks, origin: int, zone: str | None) -> dict[str, Any]:
+def _band(band: Band, marks: Marks, origin: int, dated: bool) -> dict[str, Any]:
     start_ms, end_ms = band.window.start_ms, band.window.end_ms
+    zone = marks.scenario.zone
     return {
-        "label": window_text(band.window, zone),
+        "label": window_text(band.window, zone, dated),
         "from": None if start_ms is None else start_ms - origin,
         "to": None if end_ms is None else end_ms - origin,
         "states": [[step, state, _state_text(state, fired, marks.scenario)] for step, state, fired in band.states],

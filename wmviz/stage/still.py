@@ -8,7 +8,7 @@ from typing import Any
 
 from wmviz.engine.simulate import simulate
 from wmviz.scenario import Scenario
-from wmviz.stage.picture import LOOKS, Look, State, window_text
+from wmviz.stage.picture import LOOKS, Look, State, needs_dates, window_text
 from wmviz.stage.player import palette
 from wmviz.stage.subject import drawable, show
 from wmviz.times import MIN_MS, time_text
@@ -60,12 +60,15 @@ def end_text(trace: Trace) -> str:
         f"{scenario.title or scenario.name}: {ledger.arrived} events arrived{f': {fates}' if fates else ''}",
         f"watermark at the end: {time_text(watermark_ms, scenario.zone)}; results in the sink: {len(totals)}",
     ]
+    dated = needs_dates(scenario, (window for _, window in trace.windows))
     windows = {(key, window.start_ms, window.end_ms): window for key, window in trace.windows}
     for row in totals[:MOST_LINES]:
         name, value = row
         values = value if isinstance(value, list) else [value]
         written = ", ".join(f"{one:,}" for one in values)
-        lines.append(f"  {window_text(windows[name], scenario.zone)} {name[0]}: {written} {scenario.unit}".rstrip())
+        lines.append(
+            f"  {window_text(windows[name], scenario.zone, dated)} {name[0]}: {written} {scenario.unit}".rstrip()
+        )
     if len(totals) > MOST_LINES:
         lines.append(f"  and {len(totals) - MOST_LINES} more")
     return "\n".join(lines)

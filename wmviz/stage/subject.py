@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from wmviz.scenario import Scenario
@@ -54,7 +54,7 @@ def show(trace: Trace, first: Scenario, note: str = "") -> dict[str, Any]:
     Returns
     -------
     dict
-        The picture; its ``id`` is a checksum of all of it.
+        The picture; its ``id`` is a checksum of the trace and of its words.
 
     Raises
     ------
@@ -63,14 +63,20 @@ def show(trace: Trace, first: Scenario, note: str = "") -> dict[str, Any]:
     """
     if trace.observed != frozenset(Kind):
         raise TraceError('the stage needs every row of a run; simulate with trace="full"')
-    picture = {**picture_of(trace), "note": note, "parameters": sliders(trace.scenario, first)}
-    return {"id": checksum(picture), **picture}
+    parameters = sliders(trace.scenario, first)
+    return {"id": checksum(trace, note), **picture_of(trace), "note": note, "parameters": parameters}
 
 
-def checksum(data: Any) -> str:
-    """Give a short name for JSON data: the same data has the same name in every run."""
-    text = json.dumps(data, sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+def checksum(trace: Trace, note: str = "") -> str:
+    """Give a short name that the same run has in every process."""
+    digest = hashlib.blake2b(digest_size=6)
+    for column in (trace.kind, trace.subject, trace.value, trace.step, trace.step_at_ms):
+        digest.update(column.tobytes())
+    for event in trace.scenario.events:
+        digest.update(event.id.encode())
+    digest.update(repr(replace(trace.scenario, events=())).encode())
+    digest.update(note.encode())
+    return digest.hexdigest()
 
 
 def told(trace: Trace, picture: dict[str, Any]) -> dict[str, Any]:

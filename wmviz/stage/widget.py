@@ -51,6 +51,7 @@ class Stage(anywidget.AnyWidget):
     _esm = module_text()
     _css = style_text()
 
+    events: traitlets.List[Any] = traitlets.List().tag(sync=True)
     picture = traitlets.Dict().tag(sync=True)
     sentences = traitlets.Dict().tag(sync=True)
     step = traitlets.Int(-1).tag(sync=True)
@@ -70,6 +71,7 @@ class Stage(anywidget.AnyWidget):
         self.scenario, self.trace = self._first, simulate(self._first)
         picture = show(self.trace, self._first, self._note)
         super().__init__(
+            events=picture.pop("events"),
             picture=picture,
             sentences=told(self.trace, picture),
             step=step,
@@ -115,6 +117,7 @@ class Stage(anywidget.AnyWidget):
         picture = show(self.trace, self._first, self._note)
         with self.hold_sync():
             self.step = _same_moment(before, self.step, self.trace)
+            self.events = picture.pop("events")
             self.picture = picture
             self.problem = ""
             self.answer += 1

@@ -16,11 +16,13 @@ class Labels {
   }
 
   /** Give the first free of the places around a point, as {x, y, anchor}; null if all are taken. */
-  around(x, y, text, gap = 9, bold = false) {
+  around(x, y, text, bold = false) {
+    const gap = 9;
     const w = text.length * (bold ? 6.9 : 6.3) + 2;
     const h = 13;
     const places = [];
-    for (const shift of [0, 12, -12, 27, -27]) {
+    // A bold label belongs to a flag, which few others are near: it may stand further off.
+    for (const shift of bold ? [0, 12, -12, 27, -27] : [0, 12, -12]) {
       places.push({ x: x + gap, y: y - h / 2 + shift, anchor: "start" });
       places.push({ x: x - gap - w, y: y - h / 2 + shift, anchor: "end" });
     }

@@ -9,7 +9,8 @@ class Plane {
     this.picture = picture;
     this.now = 0;
     this.wide = width >= 560;
-    const gutter = picture.band_axis === "y" ? (this.wide ? 128 : 14 + this.rails() * 9) : 18;
+    this.few = picture.events.length <= MOST_NAMED;
+    const gutter = picture.band_axis === "y" ? (this.wide ? this.gutter() : 14 + this.rails() * 9) : 18;
     this.box = { left: this.wide ? 62 : 46, top: 26, right: width - gutter, bottom: 0 };
     this.width = width;
     this.height = Math.round(Math.min(540, Math.max(330, width * 0.66)));
@@ -18,6 +19,12 @@ class Plane {
     this.growing = new Set();
     this.canvas = picture.events.length > MOST_SVG ? new MarbleCanvas(this) : null;
     this.build();
+  }
+
+  /** Room at the right for the names of the bands. */
+  gutter() {
+    const lines = this.picture.bands.flatMap(({ label }) => lineUp(label));
+    return Math.min(170, Math.max(126, 16 + 7 * Math.max(0, ...lines.map((line) => line.length))));
   }
 
   rails() {
@@ -58,17 +65,17 @@ class Plane {
       this.axes(),
       this.diagonal(),
       this.fireLayer,
-      this.riseLayer,
-      this.markLayer,
+      ...(this.few ? [this.riseLayer, this.markLayer] : [this.markLayer, this.riseLayer]),
       this.labelLayer,
-      this.nowLine(),
-      this.selection(),
     );
+    // What moves in every frame lies on a sheet of its own, so that the marbles below are not painted again.
+    const sheet = { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height };
+    this.over = svg("svg", { ...sheet, class: "wmviz-plane-svg wmviz-over wmviz-labels", "aria-hidden": "true" }, ...this.tip(), this.selection(), this.nowLine());
     this.reserve();
     this.bands();
     this.watermark();
     this.marbles();
-    this.node = html("div", { class: "wmviz-plane" }, ...(this.canvas ? [this.canvas.node] : []), this.svg);
+    this.node = html("div", { class: "wmviz-plane" }, ...(this.canvas ? [this.canvas.node] : []), this.svg, this.over);
   }
 
   // ------------------------------------------------------------- what never changes
@@ -188,10 +195,13 @@ class Plane {
     if (room < (this.picture.band_axis === "x" ? band.label.length * 6.3 : aside ? 30 : 32)) return;
     const x = aside ? x2 + 8 : x1 + 5;
     const y = aside ? (y1 + y2) / 2 - 2 : y1 + 13;
-    const name = svg("text", { x, y, class: "wmviz-band-name", text: band.label });
-    const state = svg("text", aside ? { x, y: y + 14, class: "wmviz-band-state" } : { x, y: y + 13, class: "wmviz-band-state" });
+    const lines = aside ? lineUp(band.label) : [band.label];
+    const top = y - 7 * (lines.length - 1);
+    const name = svg("text", { x, y: top, class: "wmviz-band-name" });
+    lines.forEach((line, nth) => name.append(svg("tspan", { x, dy: nth && 14, text: line })));
+    const state = svg("text", { x, y: top + 14 * lines.length, class: "wmviz-band-state" });
     this.labelLayer.append(name, state);
-    this.labels.take({ x: x - 2, y: y - 11, w: 112, h: 28 });
+    this.labels.take({ x: x - 2, y: top - 11, w: 112, h: 14 * lines.length + 14 });
     this.timeline.add(steps, (stands) => {
       state.textContent = stands < 0 ? "" : band.states[stands][2];
       state.setAttribute("class", `wmviz-band-state wmviz-state-${stands < 0 ? "none" : STATES[band.states[stands][1]]}`);
@@ -238,7 +248,7 @@ class Plane {
       this.fireLayer.append(mark);
       let label = null;
       if (visible && this.picture.bands.length < 40) {
-        const place = this.labels.around(x, y1, text, 9, true);
+        const place = this.labels.around(x, y1, text, true);
         if (place) {
           label = svg("text", { x: place.x, y: place.y, "text-anchor": place.anchor, class: `wmviz-fire-name${late ? " wmviz-again" : ""}`, text });
           this.labelLayer.append(label);
@@ -260,10 +270,6 @@ class Plane {
 
   watermark() {
     const points = this.picture.watermark;
-    this.tip = svg("line", { class: "wmviz-watermark" });
-    this.tipName = svg("text", { class: "wmviz-watermark-name" });
-    this.labelLayer.append(this.tipName);
-    this.riseLayer.append(this.tip);
     points.forEach(([step, time, value], nth) => {
       const x = this.x(time);
       const y = this.yInside(value);
@@ -282,12 +288,18 @@ class Plane {
     this.watermarkNow = null;
   }
 
+  tip() {
+    this.tipLine = svg("line", { class: "wmviz-watermark" });
+    this.tipName = svg("text", { class: "wmviz-watermark-name" });
+    return [this.tipLine, this.tipName];
+  }
+
   drawTip() {
     const point = this.watermarkNow;
-    this.tip.style.display = this.tipName.style.display = point ? "" : "none";
+    this.tipLine.style.display = this.tipName.style.display = point ? "" : "none";
     if (!point) return;
     const [x1, x2, y] = [this.x(point[1]), this.x(this.now), this.yInside(point[2])];
-    for (const [name, value] of Object.entries({ x1, x2: Math.max(x1, x2), y1: y, y2: y })) this.tip.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ x1, x2: Math.max(x1, x2), y1: y, y2: y })) this.tipLine.setAttribute(name, value);
     const place = this.tipPlace(point, x2);
     this.tipName.textContent = place.text;
     this.tipName.setAttribute("x", place.x);
@@ -311,8 +323,7 @@ class Plane {
   reserve() {
     const { events, bands, steps, band_axis } = this.picture;
     this.points = events.map(([, , arrival, time]) => [this.x(arrival), this.y(time)]);
-    this.named = events.length <= MOST_NAMED;
-    if (!this.named) return;
+    if (!this.few) return;
     const last = this.picture.watermark.at(-1);
     if (last) this.labels.take(this.tipPlace(last, this.x(steps.at(-1))).box);
     for (const [x, y] of this.points) this.labels.take({ x: x - 6, y: y - 6, w: 12, h: 12 });
@@ -325,7 +336,8 @@ class Plane {
   marbles() {
     const { events, event_looks } = this.picture;
     this.looks = new Int8Array(events.length).fill(-1);
-    const { named } = this;
+    // One key for all events says nothing.
+    const named = this.few && new Set(events.map(([, key]) => key)).size > 1;
     events.forEach(([, key], index) => {
       const [steps, looks] = unzip(event_looks[index]);
       const [x, y] = this.points[index];
@@ -341,7 +353,8 @@ class Plane {
   }
 
   marble(x, y, key) {
-    const mark = svg("path", { transform: `translate(${x} ${y})`, "data-look": "" });
+    const small = this.picture.events.length > MOST_NAMED ? " scale(0.65)" : "";
+    const mark = svg("path", { transform: `translate(${x} ${y})${small}`, "data-look": "" });
     mark.style.display = "none";
     this.markLayer.append(mark);
     const place = key && this.labels.around(x, y, key);
@@ -498,4 +511,9 @@ class MarbleCanvas {
       this.pen.restore();
     }
   }
+}
+
+/** Break a long name of a window, "[start, end)", into two lines. */
+function lineUp(label) {
+  return label.length > 20 ? label.split(/(?<=,) /) : [label];
 }

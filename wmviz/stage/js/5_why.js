@@ -44,7 +44,7 @@ class Why {
       step < 0 ? "Before the first event" : `${clock} · moment ${moment + 1} of ${picture.moments.length}${fine ? `, step ${step + 1}` : ""}`;
     this.list.replaceChildren(...this.sentences(step, moment, fine, sentences));
     this.scroll.scrollTop = 0;
-    const head = this.list.querySelector(".wmviz-head");
+    const head = this.livesOf ? null : this.list.querySelector(".wmviz-head");
     const hidden = head ? head.offsetTop + head.offsetHeight - this.scroll.offsetTop - this.scroll.clientHeight : 0;
     if (hidden > 0) this.scroll.scrollTop = hidden;
   }
@@ -68,11 +68,12 @@ class Why {
       number.textContent = this.counts[look];
       row.classList.toggle("wmviz-zero", this.counts[look] === 0);
     });
-    this.total.textContent = this.counts.reduce((sum, count) => sum + count, 0);
+    const arrived = this.counts.reduce((sum, count) => sum + count, 0);
+    this.total.textContent = arrived;
     const pair = this.picture.pairs[lastUpTo(this.pairSteps, step)];
     const seen = this.picture.seen[lastUpTo(this.seenSteps, step)];
     const parts = [];
-    if (seen) parts.push(`In the sink's results: ${seen[2]} once, ${seen[3]} more than once, ${seen[1]} not.`);
+    if (seen) parts.push(`In the sink's results: ${seen[1]} once, ${seen[2]} more than once, ${arrived - seen[1] - seen[2]} not.`);
     if (pair?.[2]) parts.push(`Pairs of event and window: ${pair[1]} accepted, ${pair[2]} silently missed.`);
     this.more.textContent = parts.join(" ");
   }
@@ -93,6 +94,7 @@ class Why {
 
   writeLife(index, sentences) {
     if (index < 0) return this.life.replaceChildren();
+    this.scroll.scrollTop = 0;
     const { picture } = this;
     const [id, , , , tip] = picture.events[index];
     const items = picture.lives[index].map((row) => {

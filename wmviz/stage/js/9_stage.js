@@ -1,6 +1,6 @@
 // The stage: the parts on one playhead, and the gestures. What it knows, the host knows too.
 
-const SAVE_EVERY = 100; // ms between two reports of the playhead
+const SAVE_EVERY = 100; // ms between two reports of the playhead, and between two readings of the sentences while it plays
 
 class Stage {
   constructor(host, root) {
@@ -70,7 +70,7 @@ class Stage {
   // -------------------------------------------------------------------- from Python
 
   show() {
-    this.picture = this.host.get("picture");
+    this.picture = { ...this.host.get("picture"), events: this.host.get("events") };
     this.sentences = this.told() ?? [];
     this.player = new Player(this.picture);
     [this.clockSteps, this.clocks] = unzip(this.picture.clocks);
@@ -95,18 +95,20 @@ class Stage {
   }
 
   build() {
-    const width = Math.floor(this.planeBox.clientWidth);
-    if (!width) return;
+    if (!this.width) return;
     this.plane?.node.remove();
     this.why.show(this.picture);
-    this.plane = new Plane(this.picture, width);
+    this.plane = new Plane(this.picture, this.width);
     this.plane.onLook = (look, before) => this.why.count(look, before);
     this.planeBox.prepend(this.plane.node);
     this.draw();
   }
 
   resize() {
-    if (Math.floor(this.planeBox.clientWidth) !== this.plane?.width) requestAnimationFrame(() => this.build());
+    const width = Math.floor(this.planeBox.clientWidth);
+    if (width === this.width) return;
+    this.width = width;
+    requestAnimationFrame(() => this.build());
   }
 
   // ------------------------------------------------------------------ to Python
@@ -222,6 +224,9 @@ class Stage {
     this.plane.draw(step, this.now ?? standing, clock);
     this.plane.select(selected);
     this.controls.draw(moment, clock || "before the first event", this.playing, this.host.get("speed"));
+    const told = performance.now();
+    if (this.playing && told - (this.toldAt ?? 0) < SAVE_EVERY) return;
+    this.toldAt = told;
     if (this.drawn?.step === step && this.drawn.picture === picture && this.drawn.sentences === this.sentences && this.drawn.selected === selected && this.drawn.plane === this.plane) return;
     this.drawn = { step, picture, sentences: this.sentences, selected, plane: this.plane };
     this.why.draw(step, moment, this.fine, clock, this.sentences, this.playing);

@@ -1,0 +1,132 @@
+"""The stage in a browser: ``python -m benchmarks.stage_speed``.
+
+Changed frames per second while it plays, beside an empty page in the same run, and the time from a slider's move to the
+redrawn picture in JupyterLab. A frame counts as changed only if the line of the present has moved.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.conftest import find_chromium
+from tests.stage.jupyter import CHROMIUM_FLAGS, jupyterlab, run_all_cells, write_notebook
+from wmviz import Scenario
+from wmviz.stage import save_html
+
+SIZES = (200, 2_000)
+AIM_FRAMES = 50
+AIM_SLIDER_MS = {200: 100, 2_000: 250}
+SECONDS = 3
+ROUNDS = 3
+MOVES = 9
+WAIT_MS = 30_000
+
+FRAMES = """(seconds) => new Promise((resolve) => {
+  const line = document.querySelector(".wmviz-now");
+  let [frames, changed, before, start] = [0, 0, null, null];
+  const tick = (at) => {
+    start ??= at;
+    frames += 1;
+    const place = line?.getAttribute("x1");
+    changed += place !== before;
+    before = place;
+    if (at - start < seconds * 1000) requestAnimationFrame(tick);
+    else resolve({ frames: frames / seconds, changed: changed / seconds });
+  };
+  requestAnimationFrame(tick);
+})"""
+
+# From the gesture to the frame after the new picture is in place.
+MOVE = """(stop) => new Promise((resolve) => {
+  const slider = document.querySelector(".wmviz-field input[type=range]");
+  const box = document.querySelector(".wmviz-plane-box");
+  const begun = performance.now();
+  const watcher = new MutationObserver(() => {
+    watcher.disconnect();
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - begun)));
+  });
+  watcher.observe(box, { childList: true });
+  slider.value = stop;
+  slider.dispatchEvent(new Event("input"));
+})"""
+
+
+def scenario_code(events: int) -> str:
+    """Write the job as Python: a steady stream, out of order within five minutes."""
+    stream = {"generate": "steady", "events": events, "keys": 20, "spacing": "5 s", "disorder": "5 min"}
+    return f'Scenario.of(events={stream}, bound="2 min", window="30 min", lateness="10 min", late_to="side")'
+
+
+def frames(browser: Browser, folder: Path) -> dict[str, float]:
+    """Measure frames per second: an empty page, and changed ones of the stage, in turn."""
+    pages: dict[str, Any] = {"empty page": browser.new_page()}
+    pages["empty page"].goto("about:blank")
+    for events in SIZES:
+        scenario = eval(scenario_code(events), {"Scenario": Scenario})  # noqa: S307 - written above
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(save_html(scenario, folder / f"{events}.html").as_uri())
+        page.locator(".wmviz-plane").wait_for(timeout=WAIT_MS)
+        pages[f"{events:,} events"] = page
+    found: dict[str, list[float]] = {name: [] for name in pages}
+    for _ in range(ROUNDS):
+        for name, page in pages.items():
+            page.bring_to_front()
+            stage = page.locator(".wmviz-plane-box")
+            if stage.count():
+                stage.focus()
+                page.keyboard.press("Space")
+            measured = page.evaluate(FRAMES, SECONDS)
+            found[name].append(measured["changed" if stage.count() else "frames"])
+            if stage.count():
+                page.keyboard.press("Space")
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def slider_ms(browser: Browser, address: str, folder: Path, events: int) -> float:
+    """Measure the median time in ms from a move of the slider to the redrawn picture, at the end of the run."""
+    cell = f"import wmviz\nfrom wmviz import Scenario\nwmviz.play({scenario_code(events)})"
+    write_notebook(folder / f"{events}.ipynb", cell)
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{address}/lab/tree/{events}.ipynb?reset")
+    run_all_cells(page)
+    page.locator(".wmviz-plane-box").focus()
+    page.keyboard.press("End")
+    times = []
+    for move in range(MOVES + 2):
+        times.append(page.evaluate(MOVE, 3 + move % 6))
+        page.wait_for_timeout(700)  # the sentences follow when the slider rests
+    page.close()
+    return statistics.median(times[2:])
+
+
+def main() -> int:
+    """Print each measure beside its aim; 1 if one is missed."""
+    missed = 0
+    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
+        folder, home = Path(scratch) / "notebooks", Path(scratch) / "jupyter"
+        folder.mkdir()
+        home.mkdir()
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
+        for name, found in frames(browser, folder).items():
+            aim = "" if name == "empty page" else f"  aim {AIM_FRAMES}"
+            verdict = "  MISSED" if aim and found < AIM_FRAMES else ""
+            missed += bool(verdict)
+            print(f"frames per second, {name:14} {found:6.1f}{aim}{verdict}", flush=True)
+        with jupyterlab(folder, home) as address:
+            for events, aim_ms in AIM_SLIDER_MS.items():
+                found = slider_ms(browser, address, folder, events)
+                verdict = "  MISSED" if found > aim_ms else ""
+                missed += bool(verdict)
+                print(f"slider to redrawn, {events:,} events: {found:4.0f} ms  aim {aim_ms}{verdict}", flush=True)
+        browser.close()
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
