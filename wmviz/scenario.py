@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,13 +77,19 @@ class Scenario:
     end_of_input_ms: int | None = None
     unit: str = ""
     zone: str | None = None
+    partition_count: int = field(init=False, repr=False, compare=False)
+    """Number of partitions, silent ones included."""
 
     def __post_init__(self) -> None:
         """Check what no single field can check alone."""
-        for field in FIELDS:
-            field.check(getattr(self, field.attribute))
+        for known in FIELDS:
+            known.check(getattr(self, known.attribute))
         check_window(self.window)
         _check_events(self)
+        used = 1 + max((event.partition for event in self.events), default=0)
+        object.__setattr__(self, "partition_count", self.partitions or used)
+        if used > self.partition_count:
+            raise ScenarioError(f"partitions is {self.partitions}, but there are events on number {used - 1}; add some")
 
     @classmethod
     def of(cls, **fields: Any) -> Scenario:
@@ -199,11 +205,6 @@ class Scenario:
         ticks = -((self.grid_start_ms - at_ms) // self.interval_ms)
         return self.grid_start_ms + max(1, ticks) * self.interval_ms
 
-    @property
-    def partition_count(self) -> int:
-        """Number of partitions, silent ones included."""
-        return self.partitions or 1 + max((event.partition for event in self.events), default=0)
-
     def partitions_of(self, subtask: int) -> range:
         """Give the partitions that a subtask of the source reads: dealt round-robin."""
         return range(subtask, self.partition_count, self.subtasks)
@@ -231,11 +232,6 @@ def _check_events(scenario: Scenario) -> None:
         previous_ms = event.arrival_time_ms
     if not scenario.events:
         return
-    outside = next((event for event in scenario.events if event.partition >= scenario.partition_count), None)
-    if outside is not None:
-        raise ScenarioError(
-            f"partitions is {scenario.partitions}, but {outside.id} is on {outside.partition}; add some"
-        )
     first, last = scenario.events[0], scenario.events[-1]
     if scenario.start_ms is not None and first.arrival_time_ms < scenario.start_ms:
         raise ScenarioError(f"start is {iso_text(scenario.start_ms)}, after the arrival of {first.id}; make it earlier")

@@ -25,6 +25,8 @@ from wmviz.scenario import Scenario
 from wmviz.times import MAX_MS
 from wmviz.trace import Trace
 
+_NEVER_MS = MAX_MS + 1
+
 
 def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenerator | None = None) -> Trace:
     """Run a scenario through the reference engine.
@@ -166,14 +168,14 @@ class _Job:
         for index, event in enumerate(scenario.events):
             at_ms = event.arrival_time_ms
             if at_ms > recorder.at_ms:
-                self._pass_time(at_ms)
+                self._pass_time(at_ms, at_ms)
             source = sources[event.partition % len(sources)]
             recorder.arrived(source.place, index, event)
             source.read(index, event.event_time_ms, event.partition)
             if source.ticks:
                 self._plan_tick(source, at_ms)
         end_ms = scenario.end_of_input_ms
-        self._pass_time(MAX_MS if end_ms is None else end_ms + 1)
+        self._pass_time(*((MAX_MS, MAX_MS) if end_ms is None else (end_ms, end_ms + 1)))
         if end_ms is not None:
             # Processing-time timers that are not due yet never run: the tasks are gone.
             recorder.at_ms = end_ms
@@ -189,19 +191,19 @@ class _Job:
         if source.next_tick_ms is not None:
             heapq.heappush(self._ticks, (source.next_tick_ms, source.place))
 
-    def _pass_time(self, until_ms: int) -> None:
-        """Run the ticks and the timers of the machine's clock that are due before a time; then it is that time."""
+    def _pass_time(self, now_ms: int, ticks_before_ms: int) -> None:
+        """Run the timers of the machine's clock that are due up to now, and the ticks before a time."""
         ticks, by_clock = self._ticks, self.scenario.window.time == "processing"
         while True:
-            tick_ms = ticks[0][0] if ticks else MAX_MS
-            timer_ms, task = min(self._timers()) if by_clock else (MAX_MS, -1)
-            if min(tick_ms, timer_ms) >= until_ms:
+            tick_ms = ticks[0][0] if ticks else _NEVER_MS
+            timer_ms, task = min(self._timers()) if by_clock else (_NEVER_MS, -1)
+            if tick_ms >= ticks_before_ms and timer_ms > now_ms:
                 break
             if timer_ms < tick_ms:
                 self._run_timers(task, timer_ms)
             else:
                 self._run_tick(*heapq.heappop(ticks))
-        self.recorder.at_ms = until_ms
+        self.recorder.at_ms = now_ms
 
     def _run_tick(self, tick_ms: int, subtask: int) -> None:
         source = self._sources[subtask]
@@ -215,7 +217,7 @@ class _Job:
         """Give the next processing-time timer of every window task: its time, the task."""
         for number, task in enumerate(self._tasks):
             due_ms = task.operator.next_processing_time_ms()
-            yield (MAX_MS if due_ms is None else due_ms), number
+            yield (_NEVER_MS if due_ms is None else due_ms), number
 
     def _run_timers(self, number: int, due_ms: int) -> None:
         task = self._tasks[number]
