@@ -205,6 +205,7 @@ class MergingWindowOperator(WindowOperator):
             kept.count += other.count
             other.alarm_ms = None
         kept.window, kept.max_timestamp_ms, kept.timer_ms = cover, cover.max_timestamp_ms, None
+        kept.index = -1
         kept.cleanup_ms = self._cleanup_ms(cover)
         self._merging_out.merged(kept, windows)
 

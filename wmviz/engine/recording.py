@@ -46,13 +46,21 @@ def _numbered(name: str, count: int) -> list[str]:
     return [name] if count == 1 else [f"{name}[{number}]" for number in range(count)]
 
 
-def _appender(trace: Trace) -> Callable[[int, int, int, int, int], int]:
-    """Make the function that appends a row; a closure, since this is where a simulation spends its time."""
+def _writer(trace: Trace) -> tuple[Callable[[int, int], None], Callable[[int, int, int, int], int]]:
+    """Make the functions that append a step and a row; closures, since this is where a simulation spends its time."""
+    step = -1
     rows = trace.kind
     columns = (rows.append, trace.subject.append, trace.value.append, trace.cause.append, trace.step.append)
     kind_append, subject_append, value_append, cause_append, step_append = columns
+    place_append, at_append = trace.step_place.append, trace.step_at_ms.append
 
-    def append(kind: int, subject: int, value: int, cause: int, step: int) -> int:
+    def begin(place: int, at_ms: int) -> None:
+        nonlocal step
+        step += 1
+        place_append(place)
+        at_append(at_ms)
+
+    def append(kind: int, subject: int, value: int, cause: int) -> int:
         kind_append(kind)
         subject_append(subject)
         value_append(value)
@@ -60,18 +68,7 @@ def _appender(trace: Trace) -> Callable[[int, int, int, int, int], int]:
         step_append(step)
         return len(rows) - 1
 
-    return append
-
-
-def _step_appender(trace: Trace) -> Callable[[int, int], None]:
-    """Make the function that appends a step."""
-    place_append, at_append = trace.step_place.append, trace.step_at_ms.append
-
-    def append(place: int, at_ms: int) -> None:
-        place_append(place)
-        at_append(at_ms)
-
-    return append
+    return begin, append
 
 
 class Recorder:
@@ -105,13 +102,11 @@ class Recorder:
         self._window_index: dict[tuple[str, AnyWindow], int] = {}
         self._watermarks_ms = [MIN_MS] * len(places)
         self._written_ms = [MIN_MS] * len(places)
-        self._step = self._place = self._added = -1
-        self._append = _appender(self.trace)
-        self._append_step = _step_appender(self.trace)
+        self._place = self._added = -1
+        self._append_step, self._row = _writer(self.trace)
 
     def _begin(self, place: int) -> None:
         """Begin a step: one element handled at one place."""
-        self._step += 1
         self._place = place
         self._append_step(place, self.at_ms)
 
@@ -119,10 +114,6 @@ class Recorder:
         """Go on with the step of a place, or begin one: what a tick changes is one step, and no step if nothing."""
         if self._place != place:
             self._begin(place)
-
-    def _row(self, kind: int, subject: int, value: int, cause: int) -> int:
-        """Append a row and give its number."""
-        return self._append(kind, subject, value, cause, self._step)
 
     # ------------------------------------------------- told by the source subtasks
 
@@ -196,7 +187,9 @@ class Recorder:
 
     def added(self, pane: Pane, event: int) -> None:
         """A window takes in an event."""
-        self._added = self._row(ADDED, self._index(pane), self._running(pane), self.cause)
+        index = pane.index if pane.index >= 0 else self._index(pane)
+        value = pane.accumulator if self._result is None else self._result(pane.accumulator, len(pane.events))
+        self._added = self._row(ADDED, index, value, self.cause)
 
     def fired(self, pane: Pane, value: int) -> None:
         """A window fires, and the sink takes the result."""
@@ -241,12 +234,10 @@ class Recorder:
     def watermark(self, watermark_ms: int) -> None:
         """The watermark goes downstream; nothing behind the window operator keeps time."""
 
-    def _running(self, pane: Pane) -> int:
-        result = self._result
-        return pane.accumulator if result is None else result(pane.accumulator, len(pane.events))
-
     def _index(self, pane: Pane) -> int:
-        return self._index_of(pane.key, pane.window)
+        if pane.index < 0:
+            pane.index = self._index_of(pane.key, pane.window)
+        return pane.index
 
     def _index_of(self, key: str, window: AnyWindow) -> int:
         index = self._window_index.get((key, window))
@@ -261,6 +252,10 @@ class ResultsRecorder(Recorder):
 
     observed = RESULTS
 
+    def __init__(self, scenario: Scenario) -> None:
+        super().__init__(scenario)
+        self._append, self._row = self._row, self._result_row
+
     def arrived(self, place: int, index: int, event: Event) -> None:
         """Nothing is written."""
 
@@ -274,13 +269,13 @@ class ResultsRecorder(Recorder):
     def _begin(self, place: int) -> None:
         self._place = place
 
-    def _row(self, kind: int, subject: int, value: int, cause: int) -> int:
+    def _result_row(self, kind: int, subject: int, value: int, cause: int) -> int:
         """Append a result as a step of its own, behind the watermark that it met if that is new."""
         if kind not in _KEPT:
             return -1
         place = self._place
-        super()._begin(place)
+        self._append_step(place, self.at_ms)
         if self._watermarks_ms[place] != self._written_ms[place]:
             self._written_ms[place] = self._watermarks_ms[place]
-            self._append(WATERMARK, place, self._written_ms[place], -1, self._step)
-        return self._append(kind, subject, value, -1, self._step)
+            self._append(WATERMARK, place, self._written_ms[place], -1)
+        return self._append(kind, subject, value, -1)

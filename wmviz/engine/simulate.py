@@ -73,8 +73,12 @@ class SourceSubtask:
 
     Attributes
     ----------
+    process
+        Sends an event on, given its index, timestamp and partition, and behind it what it makes the generator emit.
     ticks
         Whether periodic ticks ever matter.
+    unasked
+        Whether there were events since the last tick.
     next_tick_ms
         The tick on the agenda, or None.
     """
@@ -83,52 +87,41 @@ class SourceSubtask:
         scenario = job.scenario
         self.place = number
         self.timers: list[WatermarksWithIdleness] = []
-        splits = scenario.partitions_of(number)
+        self.unasked = False
+        self.next_tick_ms: int | None = None
         self._recorder = job.recorder
-        self._interval = scenario.emission == "interval" and scenario.strategy != "none"
-        self._unasked = False  # events since the last tick
-        self._on_source: ProgressiveTimestampsAndWatermarks | None = None
+        splits = scenario.partitions_of(number)
+        self._strategy: ProgressiveTimestampsAndWatermarks | TimestampsAndWatermarksOperator
         if scenario.strategy_at == "source" and len(splits) > 1:
-            self._on_source = ProgressiveTimestampsAndWatermarks(splits, lambda: job.generator(self), exchange)
+            self._strategy = ProgressiveTimestampsAndWatermarks(splits, lambda: job.generator(self), exchange)
         else:
-            # One generator. A single split needs no combining, and a source without any marks only its main output.
-            self._behind = TimestampsAndWatermarksOperator(job.generator(self), exchange)
+            # One generator. A single split needs no combining, and a source without any has only its main output.
+            self._strategy = TimestampsAndWatermarksOperator(job.generator(self), exchange)
+        self.process = self._strategy.process
+        self._interval = scenario.emission == "interval" and scenario.strategy != "none"
         self._asks_at_end = scenario.strategy_at == "after"
         self.ticks = self._interval or bool(self.timers)
-        self.next_tick_ms: int | None = None
-
-    def read(self, index: int, timestamp_ms: int, partition: int) -> None:
-        """Send an event on, and what it makes the generator emit behind it."""
-        self._unasked = self._interval
-        if self._on_source is None:
-            self._behind.process(index, timestamp_ms)
-        else:
-            self._on_source.process(index, timestamp_ms, partition)
 
     def tick(self) -> None:
         """Ask for watermarks, as the timer of pipeline.auto-watermark-interval does."""
-        self._unasked = False
+        self.unasked = False
         self._recorder.ticked()
-        (self._behind if self._on_source is None else self._on_source).tick()
+        self._strategy.tick()
 
     def wants_tick_from(self, now_ms: int) -> int | None:
         """Give the time from which on a tick would change something, or None until the next event."""
-        if self._unasked:
+        if self.unasked and self._interval:
             return now_ms
         due = [due_ms for timer in self.timers if (due_ms := timer.due_ms()) is not None]
         return max(now_ms, min(due)) if due else None
 
     def end(self) -> None:
         """Let the input end: a strategy behind the source asks its generator a last time, then MAX goes out."""
-        if self._on_source is not None:
-            self._recorder.ended(self.place)
-            self._on_source.end_of_input()
-            return
         if self._asks_at_end:
             self._recorder.ticked()
-            self._behind.finish()
+            self._strategy.tick()
         self._recorder.ended(self.place)
-        self._behind.watermark(MAX_MS)
+        self._strategy.end_of_input()
 
 
 class _Job:
@@ -141,7 +134,7 @@ class _Job:
             WindowTask(scenario.subtasks + number, _window_operator(scenario, recorder), len(subtasks), recorder)
             for number in range(scenario.window_tasks)
         ]
-        task_of_key = tasks_of_keys(scenario)
+        task_of_key = tasks_of_keys(scenario, self._tasks)
         exchanges = [Exchange(number, self._tasks, task_of_key, recorder) for number in subtasks]
         self._sources = [SourceSubtask(number, self, exchanges[number]) for number in subtasks]
         self._ticks: list[tuple[int, int]] = []  # time, subtask
@@ -149,9 +142,11 @@ class _Job:
     def generator(self, subtask: SourceSubtask) -> WatermarkGenerator:
         """Make a generator as the strategy says."""
         scenario = self.scenario
-        generator = self._own or generator_of(scenario.strategy, scenario.bound_ms)
-        if scenario.emission == "event":
-            generator = EmitOnEvent(generator)
+        per_event = scenario.emission == "event"
+        if self._own is not None:
+            generator = EmitOnEvent(self._own) if per_event else self._own
+        else:
+            generator = generator_of(scenario.strategy, scenario.bound_ms, per_event=per_event)
         if scenario.idle_timeout_ms is None:
             return generator
         clock = PausableRelativeClock(lambda: self.recorder.at_ms)
@@ -162,17 +157,20 @@ class _Job:
     def run(self) -> None:
         """Take every arrival, tick and timer in order; at equal times the arrivals come first."""
         scenario, recorder, sources = self.scenario, self.recorder, self._sources
+        ticks, by_clock = self._ticks, scenario.window.time == "processing"
         recorder.at_ms = scenario.grid_start_ms
         for source in sources:
             self._plan_tick(source, recorder.at_ms)
         for index, event in enumerate(scenario.events):
             at_ms = event.arrival_time_ms
-            if at_ms > recorder.at_ms:
+            if by_clock or (ticks and ticks[0][0] < at_ms):
                 self._pass_time(at_ms, at_ms)
+            recorder.at_ms = at_ms
             source = sources[event.partition % len(sources)]
             recorder.arrived(source.place, index, event)
-            source.read(index, event.event_time_ms, event.partition)
+            source.process(index, event.event_time_ms, event.partition)
             if source.ticks:
+                source.unasked = True
                 self._plan_tick(source, at_ms)
         end_ms = scenario.end_of_input_ms
         self._pass_time(*((MAX_MS, MAX_MS) if end_ms is None else (end_ms, end_ms + 1)))
@@ -192,7 +190,7 @@ class _Job:
             heapq.heappush(self._ticks, (source.next_tick_ms, source.place))
 
     def _pass_time(self, now_ms: int, ticks_before_ms: int) -> None:
-        """Run the timers of the machine's clock that are due up to now, and the ticks before a time."""
+        """Run the timers of the machine's clock that are due up to now, and the ticks before a time, in order."""
         ticks, by_clock = self._ticks, self.scenario.window.time == "processing"
         while True:
             tick_ms = ticks[0][0] if ticks else _NEVER_MS
@@ -203,7 +201,6 @@ class _Job:
                 self._run_timers(task, timer_ms)
             else:
                 self._run_tick(*heapq.heappop(ticks))
-        self.recorder.at_ms = now_ms
 
     def _run_tick(self, tick_ms: int, subtask: int) -> None:
         source = self._sources[subtask]

@@ -28,6 +28,7 @@ class WindowTask:
 
     def __init__(self, place: int, operator: WindowOperator, channels: int, recorder: Recorder) -> None:
         self.operator, self.place, self._recorder = operator, place, recorder
+        self.process = operator.process
         self._valve = StatusWatermarkValve(channels, self) if channels > 1 else None
 
     def receive_watermark(self, channel: int, watermark_ms: int) -> None:
@@ -83,7 +84,7 @@ class Exchange:
     subtask
         Which source subtask it is; also its place in the trace.
     tasks, task_of_key
-        The window tasks, and which of them has which key.
+        The window tasks, and the one of each key.
     recorder
         Writes down what is sent.
 
@@ -93,7 +94,9 @@ class Exchange:
     outcome depends on it.
     """
 
-    def __init__(self, subtask: int, tasks: list[WindowTask], task_of_key: dict[str, int], recorder: Recorder) -> None:
+    def __init__(
+        self, subtask: int, tasks: list[WindowTask], task_of_key: dict[str, WindowTask], recorder: Recorder
+    ) -> None:
         self._subtask, self._tasks = subtask, tasks
         self._task_of_key, self._recorder = task_of_key, recorder
         scenario = recorder.trace.scenario
@@ -103,11 +106,10 @@ class Exchange:
     def record(self, record: int) -> None:
         """Deliver a record."""
         event = self._events[record]
-        recorder = self._recorder
-        task = self._tasks[self._task_of_key[event.key]]
-        recorder.delivered(task.place)
-        timestamp_ms = event.event_time_ms if self._event_time else recorder.at_ms
-        task.operator.process(event.key, timestamp_ms, event.value, record)
+        key = event.key
+        task = self._task_of_key[key]
+        self._recorder.delivered(task.place)
+        task.process(key, event.event_time_ms if self._event_time else self._recorder.at_ms, event.value, record)
 
     def watermark(self, watermark_ms: int) -> None:
         """Deliver a watermark to every task."""
@@ -139,7 +141,7 @@ class Exchange:
         self._recorder.split_status(self._subtask, split, idle=idle)
 
 
-def tasks_of_keys(scenario: Scenario) -> dict[str, int]:
+def tasks_of_keys(scenario: Scenario, tasks: list[WindowTask]) -> dict[str, WindowTask]:
     """Give the window task of each key; the same on every machine."""
     keys = {event.key for event in scenario.events}
-    return {key: crc32(key.encode("utf-8", "surrogatepass")) % scenario.window_tasks for key in keys}
+    return {key: tasks[crc32(key.encode("utf-8", "surrogatepass")) % len(tasks)] for key in keys}

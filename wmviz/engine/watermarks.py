@@ -90,6 +90,25 @@ class BoundedOutOfOrdernessWatermarks:
         return self._max_timestamp_ms - self._delay_ms
 
 
+class BoundedAfterEveryEvent(BoundedOutOfOrdernessWatermarks):
+    """The same watermarks, each emitted right behind the event that moves it, and none on ticks.
+
+    Notes
+    -----
+    Flink 2.3.0: a WatermarkGenerator of one's own that emits in onEvent (punctuated).
+    """
+
+    def on_event(self, timestamp_ms: int) -> int | None:
+        """Keep the highest timestamp, and emit if it is this one."""
+        if timestamp_ms <= self._max_timestamp_ms:
+            return None
+        self._max_timestamp_ms = timestamp_ms
+        return timestamp_ms - self._delay_ms
+
+    def on_periodic_emit(self) -> None:  # type: ignore[override]
+        """Give nothing."""
+
+
 class AscendingTimestampsWatermarks(BoundedOutOfOrdernessWatermarks):
     """A bound of 0: the watermark is the highest timestamp − 1, so equal timestamps are never late.
 
@@ -118,21 +137,31 @@ class NoWatermarksGenerator:
 
 
 class EmitOnEvent:
-    """Asks a periodic generator after every event, so that a watermark follows each: never a wall clock's matter.
+    """Asks a periodic generator after every event, so that watermarks hang on events and on no wall clock.
 
     Parameters
     ----------
     generator
         Is asked.
+
+    Notes
+    -----
+    A punctuated WatermarkGenerator in Flink 2.3.0: it emits in onEvent, and nothing on ticks. What is no progress is
+    left out here, as the operator would leave it out.
     """
 
     def __init__(self, generator: WatermarkGenerator) -> None:
-        self._generator = generator
+        self._see, self._ask = generator.on_event, generator.on_periodic_emit
+        self._last_ms: int | None = MIN_MS
 
     def on_event(self, timestamp_ms: int) -> int | None:
         """Show the event to the generator, and ask it."""
-        self._generator.on_event(timestamp_ms)
-        return self._generator.on_periodic_emit()
+        self._see(timestamp_ms)
+        watermark_ms = self._ask()
+        if watermark_ms == self._last_ms:
+            return None
+        self._last_ms = watermark_ms
+        return watermark_ms
 
     def on_periodic_emit(self) -> None:
         """Give nothing."""
@@ -320,8 +349,8 @@ class TimestampsAndWatermarksOperator:
         self._generator, self._out = generator, out
         self._emitter = WatermarkEmitter(out)
 
-    def process(self, record: int, timestamp_ms: int) -> None:
-        """Send a record on; what it makes the generator emit follows it, never precedes it."""
+    def process(self, record: int, timestamp_ms: int, split: int = 0) -> None:
+        """Send a record on, of whatever split; what it makes the generator emit follows it, never precedes it."""
         self._out.record(record)
         watermark_ms = self._generator.on_event(timestamp_ms)
         if watermark_ms is not None:
@@ -334,7 +363,11 @@ class TimestampsAndWatermarksOperator:
     def watermark(self, watermark_ms: int) -> None:
         """Take a watermark from upstream: only MAX counts, the end of the input."""
         if watermark_ms == MAX_MS:
-            self._emitter.end_of_input()
+            self.end_of_input()
+
+    def end_of_input(self) -> None:
+        """Send MAX."""
+        self._emitter.end_of_input()
 
     def idle(self) -> None:
         """Swallow the status from upstream: this operator has its own idleness."""
@@ -347,8 +380,16 @@ class TimestampsAndWatermarksOperator:
         self.tick()
 
 
-def generator_of(strategy: str, bound_ms: int = 0) -> WatermarkGenerator:
-    """Make the generator of a strategy: ``"bounded"``, ``"ascending"`` or ``"none"``."""
-    if strategy == "bounded":
-        return BoundedOutOfOrdernessWatermarks(bound_ms)
-    return AscendingTimestampsWatermarks() if strategy == "ascending" else NoWatermarksGenerator()
+def generator_of(strategy: str, bound_ms: int = 0, *, per_event: bool = False) -> WatermarkGenerator:
+    """Make the generator of a strategy: ``"bounded"``, ``"ascending"`` or ``"none"``.
+
+    Parameters
+    ----------
+    per_event
+        Whether it emits behind events; otherwise on periodic ticks.
+    """
+    if strategy == "none":
+        return NoWatermarksGenerator()
+    if per_event:
+        return BoundedAfterEveryEvent(bound_ms if strategy == "bounded" else 0)
+    return BoundedOutOfOrdernessWatermarks(bound_ms) if strategy == "bounded" else AscendingTimestampsWatermarks()

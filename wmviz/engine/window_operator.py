@@ -27,9 +27,11 @@ class Pane:
         The running aggregate; meaningless while `events` is empty.
     count
         The state of a count trigger.
+    index
+        For those who are told of the pane: the number that they give to its key and window, or -1.
     """
 
-    __slots__ = ("accumulator", "count", "events", "key", "max_timestamp_ms", "window")
+    __slots__ = ("accumulator", "count", "events", "index", "key", "max_timestamp_ms", "window")
 
     def __init__(self, key: str, window: AnyWindow) -> None:
         self.key = key
@@ -38,6 +40,7 @@ class Pane:
         self.events: list[int] = []
         self.accumulator = 0
         self.count = 0
+        self.index = -1
 
 
 class _Panes:
@@ -148,10 +151,16 @@ class WindowOperator:
             raise ValueError(f"lateness is {lateness_ms} ms; the allowed lateness cannot be negative")
         self.watermark_ms = MIN_MS
         self._assigner, self._trigger, self._aggregate, self._out = assigner, trigger, aggregate, out
+        # Looked up once: these are called for every element.
+        self._assign, self._add_value = assigner.assign, aggregate.add
+        self._added, self._on_element = out.added, trigger.on_element
         self._purging, self._side_output, self._event_time = purging, side_output, event_time
         self._judges_lateness = event_time and not isinstance(assigner, GlobalWindows)
         self._lateness_ms = lateness_ms if self._judges_lateness else 0
         self._windows: dict[AnyWindow, _Panes] = {}
+        # An assigner may give the same list for the next element: then its panes need no looking up.
+        self._latest_windows: list[AnyWindow] = []
+        self._latest_panes: _Panes | None = None
         self._dormant: dict[AnyWindow, _Panes] = {}
         self._timers: list[tuple[int, int, Any]] = []  # time, serial number, whose timer it is
         self._serial = 0
@@ -168,9 +177,13 @@ class WindowOperator:
         event
             A number that names it in the output.
         """
+        windows = self._assign(timestamp_ms)
+        if windows is self._latest_windows and self._latest_panes is not None:
+            self._add(self._latest_panes, key, value, event)
+            return
         missed = None
         accepted = False
-        for window in self._assigner.assign(timestamp_ms):
+        for window in windows:
             panes = self._windows.get(window)
             if panes is None:
                 cleanup_ms = self._cleanup_ms(window)
@@ -180,6 +193,7 @@ class WindowOperator:
                 panes = self._open(window, cleanup_ms)
             self._add(panes, key, value, event)
             accepted = True
+            self._latest_windows, self._latest_panes = windows, panes if len(windows) == 1 else None
         if not accepted:
             self._turn_away(timestamp_ms, event)
         elif missed:
@@ -191,6 +205,7 @@ class WindowOperator:
         if self._event_time and self._timers and self._timers[0][0] <= watermark_ms:
             self._run_timers(watermark_ms)
         if watermark_ms == MAX_MS and self._judges_lateness:
+            self._latest_panes = None
             self._dormant.clear()
             self._windows.clear()  # windows whose cleanup time is MAX keep their state, but are late like all others
         self._out.watermark(watermark_ms)
@@ -259,11 +274,11 @@ class WindowOperator:
         pane = panes.by_key.get(key)
         if pane is None:
             pane = panes.by_key[key] = (self._dormant and self._awake(panes.window, key)) or Pane(key, panes.window)
-        aggregate = self._aggregate
-        pane.accumulator = aggregate.add(pane.accumulator, value) if pane.events else aggregate.start(value)
-        pane.events.append(event)
-        self._out.added(pane, event)
-        if self._trigger.on_element(pane, self.watermark_ms):
+        events = pane.events
+        pane.accumulator = self._add_value(pane.accumulator, value) if events else self._aggregate.start(value)
+        events.append(event)
+        self._added(pane, event)
+        if self._on_element(pane, self.watermark_ms):
             self._fire(pane)
 
     def _turn_away(self, timestamp_ms: int, event: int) -> None:
@@ -286,6 +301,7 @@ class WindowOperator:
                 if cleans:
                     self._out.cleaned(pane)
             if cleans:
+                self._latest_panes = None
                 windows = self._windows if self._windows.get(panes.window) is panes else self._dormant
                 del windows[panes.window]
 
