@@ -23,7 +23,7 @@ PICTURE = show(TRACE, LEADERBOARD)
 READ = """() => {
   const counts = {};
   for (const row of document.querySelectorAll(".wmviz-fate")) {
-    counts[row.querySelector("dt").textContent] = Number(row.querySelector("dd").textContent);
+    counts[row.querySelector(".wmviz-words").textContent] = Number(row.querySelector(".wmviz-count").textContent);
   }
   const drawn = [...document.querySelectorAll("path.wmviz-marble[data-look]")];
   const marbles = drawn.filter((marble) => marble.style.display !== "none");
@@ -101,7 +101,7 @@ def test_it_plays_to_the_end_and_stops(page) -> None:
     start = page.evaluate(READ)["now"]
     page.get_by_role("button", name="Play").click()
     page.get_by_role("button", name="Pause").wait_for()
-    page.wait_for_function("document.querySelector('.wmviz-total dd').textContent === '19'")
+    page.wait_for_function("document.querySelector('.wmviz-total .wmviz-count').textContent === '19'")
     page.get_by_role("button", name="Play").wait_for()
     seen = page.evaluate(READ)
     assert seen["now"] > start + 300
@@ -112,14 +112,14 @@ def test_it_plays_to_the_end_and_stops(page) -> None:
 
 def test_pause_holds_and_play_goes_on(page) -> None:
     page.keyboard.press("Space")
-    page.wait_for_function("Number(document.querySelector('.wmviz-total dd').textContent) >= 2")
+    page.wait_for_function("Number(document.querySelector('.wmviz-total .wmviz-count').textContent) >= 2")
     page.keyboard.press("Space")
     held = page.evaluate(READ)
     page.wait_for_timeout(400)
     assert page.evaluate(READ) == held
     page.keyboard.press("Space")
     page.wait_for_function(
-        f"Number(document.querySelector('.wmviz-total dd').textContent) > {held['counts']['arrived']}"
+        f"Number(document.querySelector('.wmviz-total .wmviz-count').textContent) > {held['counts']['arrived']}"
     )
 
 
@@ -195,7 +195,7 @@ def test_reduced_motion_goes_from_moment_to_moment(tmp_path: Path, open_page) ->
     )
     page.get_by_label("Speed").select_option("8")
     page.get_by_role("button", name="Play").click()
-    page.wait_for_function("document.querySelector('.wmviz-total dd').textContent === '19'")
+    page.wait_for_function("document.querySelector('.wmviz-total .wmviz-count').textContent === '19'")
     assert page.evaluate("window.places.size") <= len(PICTURE["moments"]) + 1
 
 
@@ -242,7 +242,7 @@ def test_many_events_are_painted_on_a_canvas(tmp_path: Path, open_page) -> None:
     }"""
     assert page.evaluate(ink) == 0
     page.keyboard.press("End")
-    assert page.locator(".wmviz-total dd").text_content() == "4000"
+    assert page.locator(".wmviz-total .wmviz-count").text_content() == "4000"
     full = page.evaluate(ink)
     assert full > 4_000
     page.get_by_label("Moment", exact=True).fill("1000")
@@ -272,4 +272,4 @@ def test_a_saved_notebook_plays_as_a_page(tmp_path: Path, open_page, monkeypatch
     assert page.locator(".wmviz").count() == 2
     page.locator(".wmviz-plane-box").first.focus()
     page.keyboard.press("End")
-    assert page.locator(".wmviz-total dd").all_text_contents() == ["19", "0"]
+    assert page.locator(".wmviz-total .wmviz-count").all_text_contents() == ["19", "0"]
