@@ -12,6 +12,7 @@ from tests.stage.test_forms import hostile
 from tests.stage.test_picture import SCENARIOS
 from wmviz.stage import pages, save_html
 from wmviz.stage.picture import LOOKS, Look
+from wmviz.stage.player import module_text
 from wmviz.stage.subject import show
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
@@ -273,3 +274,86 @@ def test_a_saved_notebook_plays_as_a_page(tmp_path: Path, open_page, monkeypatch
     page.locator(".wmviz-plane-box").first.focus()
     page.keyboard.press("End")
     assert page.locator(".wmviz-total .wmviz-count").all_text_contents() == ["19", "0"]
+
+
+HOSTED = """async ([module, values]) => {
+  const { default: widget } = await import(URL.createObjectURL(new Blob([module], { type: "text/javascript" })));
+  const heard = {};
+  window.saves = [];
+  window.model = {
+    get: (name) => values[name],
+    set: (name, value) => {
+      const before = values[name];
+      values[name] = value;
+      if (before !== value) for (const act of heard[`change:${name}`] ?? []) act();
+    },
+    save_changes: () => window.saves.push(performance.now()),
+    on: (name, act) => (heard[name] ??= []).push(act),
+  };
+  const el = document.createElement("div");
+  document.body.replaceChildren(el);
+  window.stop = widget.render({ model: window.model, el });
+}"""
+
+
+@pytest.fixture
+def hosted(open_page):
+    """Give a page with the stage in a widget whose model tells of its own changes, as Jupyter's does."""
+    page = open_page("about:blank")
+    stage = wmviz.play(LEADERBOARD)
+    names = [name for name in stage.keys if not name.startswith("_") and name not in ("layout", "tooltip", "tabbable")]
+    values = {name: getattr(stage, name) for name in names if name != "comm"}
+    page.evaluate(HOSTED, [module_text(), values])
+    page.locator(".wmviz-plane").wait_for()
+    page.locator(".wmviz-plane-box").focus()
+    return page
+
+
+def test_a_model_that_tells_of_its_own_changes_does_not_hold_the_play_back(hosted) -> None:
+    places = hosted.evaluate(
+        """() => new Promise((resolve) => {
+          const places = [];
+          const tick = () => {
+            places.push(Number(document.querySelector(".wmviz-now").getAttribute("x1")));
+            if (document.querySelector(".wmviz-total .wmviz-count").textContent === "19") resolve(places);
+            else requestAnimationFrame(tick);
+          };
+          window.model.set("speed", 8);
+          window.model.set("playing", true);
+          requestAnimationFrame(tick);
+        })"""
+    )
+    assert places == sorted(places)
+    assert len(set(places)) > len(PICTURE["moments"])
+
+
+def test_the_playhead_is_told_at_most_ten_times_a_second(hosted) -> None:
+    seconds = hosted.evaluate(
+        """() => new Promise((resolve) => {
+          const scrub = document.querySelector(".wmviz-scrub");
+          const begun = performance.now();
+          let moment = 0;
+          const timer = setInterval(() => {
+            scrub.value = moment++ % 19;
+            scrub.dispatchEvent(new Event("input"));
+            if (performance.now() - begun < 1500) return;
+            clearInterval(timer);
+            setTimeout(() => resolve((performance.now() - begun) / 1000), 250);
+          }, 10);
+        })"""
+    )
+    saves = hosted.evaluate("window.saves.length")
+    assert 3 <= saves <= 10 * seconds + 1
+    shown = int(hosted.evaluate("document.querySelector('.wmviz-scrub').value"))
+    assert hosted.evaluate("window.model.get('step')") == PICTURE["moments"][shown]
+
+
+def test_python_moves_the_playhead_and_a_closed_stage_stands_still(hosted) -> None:
+    hosted.evaluate("window.model.set('step', 39)")
+    assert_shows(hosted.evaluate(READ), TRACE, 39)
+    hosted.evaluate("window.model.set('playing', true)")
+    hosted.evaluate("window.stop()")
+    hosted.wait_for_timeout(200)
+    before = hosted.evaluate(READ)["now"]
+    hosted.wait_for_timeout(200)
+    assert hosted.evaluate(READ)["now"] == before
