@@ -7,7 +7,7 @@ import pytest
 from tests.differential.oracle import disagreement
 from tests.semantics.on_flink import outputs_of_all
 
-CASES = 80
+CASES = 160
 IN_ONE_JOB = 40
 WINDOWS = (
     {"assigner": "tumbling", "size_ms": 10},

@@ -30,6 +30,8 @@ public class CrashingSource implements SourceFunction, CheckpointedFunction, Che
 
     public void run(SourceFunction.SourceContext out) throws Exception {
         System.getProperties().put("dropped of " + id, Long.valueOf(0));
+        int starts = ((Integer) System.getProperties().get("starts of " + id)).intValue();
+        System.getProperties().put("starts of " + id, Integer.valueOf(starts + 1));
         int next = ((Integer) System.getProperties().get("position of " + id)).intValue();
         while (running && next < rows.size()) {
             synchronized (out.getCheckpointLock()) {

@@ -39,7 +39,7 @@ def outputs_of_all(cases: Sequence[Case]) -> list[list[Output]]:
     windows.sort(key=lambda case: any("error" in output for output in case["expected"]))
     ran = dict(zip((case["id"] for case in windows), oracle.windows(windows), strict=True))
     crashing = [case for case in cases if case["mechanism"] == "recovery"]
-    ran |= dict(zip((case["id"] for case in crashing), oracle.windows(crashing), strict=True))
+    ran |= oracle.crashes(crashing)
     alone = {"window_assigner": oracle.assigner, "watermark_generator": oracle.generator}
     return [
         ran[case["id"]] if case["id"] in ran else alone[case["mechanism"]](case.get("params", {}), case["input"])
@@ -76,6 +76,26 @@ class _Oracle:
             half = len(cases) // 2
             return [*self.windows(cases[:half]), *self.windows(cases[half:])]
 
+    def crashes(self, cases: Sequence[Case]) -> dict[str, list[Output]]:
+        """Run cases of recovery; those again that did not start once more after each of their crashes.
+
+        That is rare: a task that fails while it starts or ends can pass for one that has ended.
+        """
+        ran: dict[str, list[Output]] = {}
+        for _ in range(5):
+            cases = [case for case in cases if case["id"] not in ran]
+            if not cases:
+                break
+            came = dict(zip((case["id"] for case in cases), self.windows(cases), strict=True))
+            ran |= {case["id"]: came[case["id"]] for case in cases if self._is_whole(case)}
+        if left := [case["id"] for case in cases if case["id"] not in ran]:
+            raise FlinkError(f"Flink did not restart after each crash in {', '.join(left)}.")
+        return ran
+
+    def _is_whole(self, case: Case) -> bool:
+        crashes = sum(step["op"] == "fail_and_restore" for step in case["input"])
+        return bool(self._java.System.getProperties().get(f"starts of {case['id']}") == crashes + 1)
+
     def _run(self, cases: Sequence[Case]) -> list[list[Output]]:
         with startup.sentences():
             env = self._job.environment(self._jar)
@@ -102,7 +122,8 @@ class _Oracle:
         """Give the stream of the rows, with timestamps and watermarks."""
         environment, name = env._j_stream_execution_environment, case["id"]
         if case["mechanism"] == "recovery":
-            self._java.System.getProperties().put(f"position of {name}", 0)
+            for counted in ("position", "starts"):
+                self._java.System.getProperties().put(f"{counted} of {name}", 0)
             return environment.addSource(self._own.CrashingSource(name, rows, begin), text)
         stream = environment.fromCollection(rows, text).map(begin, text)
         return stream.assignTimestampsAndWatermarks(self._own.CaseJob.Strategy()).filter(self._own.CaseJob.Events())
