@@ -43,6 +43,14 @@ class TestEmitter:
         emitter.end_of_input()
         assert out.calls == ["idle", "active", ("watermark", MAX_MS)]
 
+    @pytest.mark.parametrize(("idle", "sent"), [(True, ["idle"]), (False, [("watermark", MAX_MS)])])
+    def test_a_source_that_ends_while_idle_loses_its_max(self, out, idle, sent):
+        emitter = WatermarkEmitter(out)
+        if idle:
+            emitter.mark_idle()
+        emitter.end_of_source()
+        assert out.calls == sent
+
     def test_the_sign_for_idle_is_no_watermark_even_where_nobody_looks_for_it(self, out):
         WatermarkEmitter(out).emit(IDLE)
         assert out.calls == []

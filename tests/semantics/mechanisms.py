@@ -217,7 +217,8 @@ def window(params: Params, steps: Steps) -> list[Output]:
                     checkpoints[step["id"]] = operator.snapshot()
                 case "fail_and_restore":
                     operator, emitter = _start(params, outbox)  # all is new, the filter too
-                    operator.restore(checkpoints[step["id"]])
+                    latest = next(reversed(checkpoints), None)
+                    operator.restore(checkpoints.get(step.get("id", latest), []))
                 case _:
                     raise unknown(step)
     except REFUSALS as error:

@@ -12,6 +12,7 @@ from tests.stage.test_forms import hostile
 from tests.stage.test_picture import SCENARIOS
 from wmviz.stage import pages, save_html
 from wmviz.stage.picture import LOOKS, Look
+from wmviz.stage.player import module_text
 from wmviz.stage.subject import show
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
@@ -23,7 +24,7 @@ PICTURE = show(TRACE, LEADERBOARD)
 READ = """() => {
   const counts = {};
   for (const row of document.querySelectorAll(".wmviz-fate")) {
-    counts[row.querySelector("dt").textContent] = Number(row.querySelector("dd").textContent);
+    counts[row.querySelector(".wmviz-words").textContent] = Number(row.querySelector(".wmviz-count").textContent);
   }
   const drawn = [...document.querySelectorAll("path.wmviz-marble[data-look]")];
   const marbles = drawn.filter((marble) => marble.style.display !== "none");
@@ -101,7 +102,7 @@ def test_it_plays_to_the_end_and_stops(page) -> None:
     start = page.evaluate(READ)["now"]
     page.get_by_role("button", name="Play").click()
     page.get_by_role("button", name="Pause").wait_for()
-    page.wait_for_function("document.querySelector('.wmviz-total dd').textContent === '19'")
+    page.wait_for_function("document.querySelector('.wmviz-total .wmviz-count').textContent === '19'")
     page.get_by_role("button", name="Play").wait_for()
     seen = page.evaluate(READ)
     assert seen["now"] > start + 300
@@ -112,14 +113,14 @@ def test_it_plays_to_the_end_and_stops(page) -> None:
 
 def test_pause_holds_and_play_goes_on(page) -> None:
     page.keyboard.press("Space")
-    page.wait_for_function("Number(document.querySelector('.wmviz-total dd').textContent) >= 2")
+    page.wait_for_function("Number(document.querySelector('.wmviz-total .wmviz-count').textContent) >= 2")
     page.keyboard.press("Space")
     held = page.evaluate(READ)
     page.wait_for_timeout(400)
     assert page.evaluate(READ) == held
     page.keyboard.press("Space")
     page.wait_for_function(
-        f"Number(document.querySelector('.wmviz-total dd').textContent) > {held['counts']['arrived']}"
+        f"Number(document.querySelector('.wmviz-total .wmviz-count').textContent) > {held['counts']['arrived']}"
     )
 
 
@@ -195,7 +196,7 @@ def test_reduced_motion_goes_from_moment_to_moment(tmp_path: Path, open_page) ->
     )
     page.get_by_label("Speed").select_option("8")
     page.get_by_role("button", name="Play").click()
-    page.wait_for_function("document.querySelector('.wmviz-total dd').textContent === '19'")
+    page.wait_for_function("document.querySelector('.wmviz-total .wmviz-count').textContent === '19'")
     assert page.evaluate("window.places.size") <= len(PICTURE["moments"]) + 1
 
 
@@ -242,7 +243,7 @@ def test_many_events_are_painted_on_a_canvas(tmp_path: Path, open_page) -> None:
     }"""
     assert page.evaluate(ink) == 0
     page.keyboard.press("End")
-    assert page.locator(".wmviz-total dd").text_content() == "4000"
+    assert page.locator(".wmviz-total .wmviz-count").text_content() == "4000"
     full = page.evaluate(ink)
     assert full > 4_000
     page.get_by_label("Moment", exact=True).fill("1000")
@@ -272,4 +273,87 @@ def test_a_saved_notebook_plays_as_a_page(tmp_path: Path, open_page, monkeypatch
     assert page.locator(".wmviz").count() == 2
     page.locator(".wmviz-plane-box").first.focus()
     page.keyboard.press("End")
-    assert page.locator(".wmviz-total dd").all_text_contents() == ["19", "0"]
+    assert page.locator(".wmviz-total .wmviz-count").all_text_contents() == ["19", "0"]
+
+
+HOSTED = """async ([module, values]) => {
+  const { default: widget } = await import(URL.createObjectURL(new Blob([module], { type: "text/javascript" })));
+  const heard = {};
+  window.saves = [];
+  window.model = {
+    get: (name) => values[name],
+    set: (name, value) => {
+      const before = values[name];
+      values[name] = value;
+      if (before !== value) for (const act of heard[`change:${name}`] ?? []) act();
+    },
+    save_changes: () => window.saves.push(performance.now()),
+    on: (name, act) => (heard[name] ??= []).push(act),
+  };
+  const el = document.createElement("div");
+  document.body.replaceChildren(el);
+  window.stop = widget.render({ model: window.model, el });
+}"""
+
+
+@pytest.fixture
+def hosted(open_page):
+    """Give a page with the stage in a widget whose model tells of its own changes, as Jupyter's does."""
+    page = open_page("about:blank")
+    stage = wmviz.play(LEADERBOARD)
+    names = [name for name in stage.keys if not name.startswith("_") and name not in ("layout", "tooltip", "tabbable")]
+    values = {name: getattr(stage, name) for name in names if name != "comm"}
+    page.evaluate(HOSTED, [module_text(), values])
+    page.locator(".wmviz-plane").wait_for()
+    page.locator(".wmviz-plane-box").focus()
+    return page
+
+
+def test_a_model_that_tells_of_its_own_changes_does_not_hold_the_play_back(hosted) -> None:
+    places = hosted.evaluate(
+        """() => new Promise((resolve) => {
+          const places = [];
+          const tick = () => {
+            places.push(Number(document.querySelector(".wmviz-now").getAttribute("x1")));
+            if (document.querySelector(".wmviz-total .wmviz-count").textContent === "19") resolve(places);
+            else requestAnimationFrame(tick);
+          };
+          window.model.set("speed", 8);
+          window.model.set("playing", true);
+          requestAnimationFrame(tick);
+        })"""
+    )
+    assert places == sorted(places)
+    assert len(set(places)) > len(PICTURE["moments"])
+
+
+def test_the_playhead_is_told_at_most_ten_times_a_second(hosted) -> None:
+    seconds = hosted.evaluate(
+        """() => new Promise((resolve) => {
+          const scrub = document.querySelector(".wmviz-scrub");
+          const begun = performance.now();
+          let moment = 0;
+          const timer = setInterval(() => {
+            scrub.value = moment++ % 19;
+            scrub.dispatchEvent(new Event("input"));
+            if (performance.now() - begun < 1500) return;
+            clearInterval(timer);
+            setTimeout(() => resolve((performance.now() - begun) / 1000), 250);
+          }, 10);
+        })"""
+    )
+    saves = hosted.evaluate("window.saves.length")
+    assert 3 <= saves <= 10 * seconds + 1
+    shown = int(hosted.evaluate("document.querySelector('.wmviz-scrub').value"))
+    assert hosted.evaluate("window.model.get('step')") == PICTURE["moments"][shown]
+
+
+def test_python_moves_the_playhead_and_a_closed_stage_stands_still(hosted) -> None:
+    hosted.evaluate("window.model.set('step', 39)")
+    assert_shows(hosted.evaluate(READ), TRACE, 39)
+    hosted.evaluate("window.model.set('playing', true)")
+    hosted.evaluate("window.stop()")
+    hosted.wait_for_timeout(200)
+    before = hosted.evaluate(READ)["now"]
+    hosted.wait_for_timeout(200)
+    assert hosted.evaluate(READ)["now"] == before

@@ -12,7 +12,7 @@ import pytest
 import traitlets
 
 import wmviz
-from wmviz.scenario import Scenario
+from wmviz.scenario import Scenario, ScenarioError
 from wmviz.stage import pages, widget
 from wmviz.stage.player import module_text, palette
 from wmviz.stage.still import Still, still_svg
@@ -110,6 +110,11 @@ def test_the_sentences_of_a_large_run_wait_until_the_sliders_rest(monkeypatch: p
 def test_an_unknown_speed_is_refused() -> None:
     with pytest.raises(traitlets.TraitError, match="write one of"):
         wmviz.play(LEADERBOARD, speed=3.0)
+
+
+def test_what_is_no_scenario_is_refused_in_a_sentence() -> None:
+    with pytest.raises(ScenarioError, match="play takes a scenario, not str"):
+        wmviz.play("leaderboard")
 
 
 def test_the_page_comes_when_it_is_asked_for() -> None:

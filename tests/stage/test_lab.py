@@ -37,7 +37,7 @@ def test_a_notebook_plays_steps_and_recomputes(page, tmp_path: Path) -> None:
     # Play, pause, and step.
     page.get_by_label("Speed").select_option("4")
     page.get_by_role("button", name="Play (space)").click()
-    page.wait_for_function("Number(document.querySelector('.wmviz-total dd').textContent) >= 3")
+    page.wait_for_function("Number(document.querySelector('.wmviz-total .wmviz-count').textContent) >= 3")
     page.get_by_role("button", name="Pause (space)").click()
     moment = int(re.search(r"moment (\d+)", page.evaluate(READ)["when"])[1])
     page.get_by_role("button", name="Forward one moment").click()

@@ -179,7 +179,8 @@ class CheckpointCoordinator:
 
     def stop(self, now_ms: int) -> None:
         """Stop starting checkpoints, and give up those that are pending: the job has failed or ends."""
-        self._now_ms, self._due_ms = now_ms, None
+        self.advance(now_ms)
+        self._due_ms = None
         self._requests.clear()
         for checkpoint in list(self.pending.values()):
             self._give_up(checkpoint, SUSPENDED)

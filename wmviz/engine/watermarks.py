@@ -324,6 +324,19 @@ class WatermarkEmitter:
         """Send MAX: nothing can come any more."""
         self.emit(MAX_MS)
 
+    def end_of_source(self) -> None:
+        """Send MAX as the task of a source does: past this filter, so that of an idle stream it is lost.
+
+        What only MAX would fire then never fires.
+
+        Notes
+        -----
+        Flink 2.3.0: SourceOperatorStreamTask.advanceToEndOfEventTime; RecordWriterOutput and ChainingOutput drop
+        watermarks while the announced status is IDLE.
+        """
+        if not self.is_idle:
+            self.emit(MAX_MS)
+
 
 class RecordOutput(Downstream, Protocol):
     """Where records go beside the watermarks."""

@@ -7,9 +7,9 @@ Python turns a trace into marks with steps and sentences (`picture`); the browse
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from wmviz.scenario import Scenario
+from wmviz.scenario import Scenario, ScenarioError
 from wmviz.stage.pages import save_html
 from wmviz.stage.still import Still
 
@@ -19,24 +19,35 @@ if TYPE_CHECKING:
 __all__ = ["Still", "play", "save_html"]
 
 
-def play(scenario: Scenario, **options: Any) -> Stage | Still:
+def play(scenario: Scenario, *, step: int = -1, speed: float = 1.0) -> Stage | Still:
     """Put a scenario on the stage.
 
     Parameters
     ----------
     scenario
         What to run. One that is too large to draw is sampled by keys, and the stage says so.
-    **options
-        ``step``: the step to begin on, -1 for the start (the default); ``speed``: 0.25, 0.5, 1, 2, 4 or 8.
+    step
+        The step to begin on; -1 is the start.
+    speed
+        How fast it plays: 0.25, 0.5, 1, 2, 4 or 8.
 
     Returns
     -------
     Stage or Still
         The widget; or, if the environment variable WMVIZ_STAGE is ``still``, a picture of the end state, which is
         what the notebooks of the course hold when they are saved.
+
+    Raises
+    ------
+    ScenarioError
+        If it is no scenario.
     """
+    if not isinstance(scenario, Scenario):
+        raise ScenarioError(
+            f'play takes a scenario, not {type(scenario).__name__}; write wmviz.scenario("leaderboard")'
+        )
     if os.environ.get("WMVIZ_STAGE") == "still":
         return Still(scenario)
     from wmviz.stage.widget import Stage
 
-    return Stage(scenario, **options)
+    return Stage(scenario, step=step, speed=speed)

@@ -14,10 +14,11 @@ from wmviz.stage.subject import drawable, show
 from wmviz.times import MIN_MS, time_text
 from wmviz.trace import Trace
 
-WIDTH, HEIGHT = 960, 560
-LEFT, TOP, RIGHT, BOTTOM = 66, 64, 828, 468
+WIDTH, HEIGHT = 960, 580
+LEFT, TOP, BOTTOM = 66, 84, 488
 MOST_NAMED = 60
 _BANDS = {State.FILLING: "filling", State.FIRED: "fired", State.CLOSED: "closed"}
+_HALO = {"paint_order": "stroke", "stroke": "#fff", "stroke_width": 3, "stroke_linejoin": "round"}
 _HOLLOW = {Look.IN_FLIGHT, Look.SIDE_OUTPUT, Look.NO_WINDOW}
 
 
@@ -112,10 +113,12 @@ class _Drawing:
         self.picture = picture
         self.colour = palette()
         self.taken: list[tuple[float, float, float, float]] = []
+        self.right = 818 if picture["band_axis"] == "y" else 930
         self.end = picture["steps"][-1] if picture["steps"] else picture["x"]["to"]
 
     def svg(self) -> str:
         name = f"wmviz-{self.picture['id']}"
+        self.reserve()
         parts = [self.head(), self.bands(), self.axes(), self.fires(), self.watermark(), self.marbles(), self.legend()]
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
@@ -131,14 +134,14 @@ class _Drawing:
 
     def x(self, time: float) -> float:
         axis: dict[str, float] = self.picture["x"]
-        return LEFT + (time - axis["from"]) / (axis["to"] - axis["from"]) * (RIGHT - LEFT)
+        return LEFT + (time - axis["from"]) / (axis["to"] - axis["from"]) * (self.right - LEFT)
 
     def y(self, time: float) -> float:
         axis: dict[str, float] = self.picture["y"]
         return BOTTOM - (time - axis["from"]) / (axis["to"] - axis["from"]) * (BOTTOM - TOP)
 
     def x_inside(self, time: float) -> float:
-        return min(max(self.x(time), LEFT), RIGHT)
+        return min(max(self.x(time), LEFT), self.right)
 
     def y_inside(self, time: float) -> float:
         return min(max(self.y(time), TOP), BOTTOM)
@@ -149,14 +152,30 @@ class _Drawing:
 
     def label(self, x: float, y: float, words: str, colour: str = "soft", **style: Any) -> str:
         """Write a label beside a point, on the first side that is free; nothing if none is."""
-        width = len(words) * 6.3 + 2
-        for left in (x + 9, x - 9 - width):
-            box = (left, y - 7, left + width, y + 7)
-            if left >= LEFT and left + width <= RIGHT and not any(_overlap(box, other) for other in self.taken):
-                self.taken.append(box)
-                halo = {"paint_order": "stroke", "stroke": "#fff", "stroke_width": 3, "stroke_linejoin": "round"}
-                return self.text(left + 1, y + 4, words, colour, **halo, **style)
+        width = len(words) * (6.9 if "font_weight" in style else 6.3) + 4
+        shifts = (0, 12, -12, 27, -27) if "font_weight" in style else (0, 12, -12)
+        for shift in shifts:
+            for left in (x + 9, x - 9 - width):
+                box = (left, y + shift - 7, left + width, y + shift + 7)
+                inside = left >= LEFT and left + width <= self.right + 4 and box[3] <= BOTTOM
+                if inside and not any(_overlap(box, other) for other in self.taken):
+                    self.taken.append(box)
+                    return self.text(left + 2, y + shift + 4, words, colour, **_HALO, **style)
         return ""
+
+    def standing(self) -> list[tuple[list[Any], int, float, float]]:
+        """Give the events that have arrived: the event, its look, x and y."""
+        pairs = zip(self.picture["events"], self.picture["event_looks"], strict=True)
+        return [(event, looks[-1], self.x(event[2]), self.y(event[3])) for event, looks in pairs if looks]
+
+    def reserve(self) -> None:
+        """Keep labels away from the marbles, and from the name of the watermark."""
+        events = self.standing()
+        if len(events) <= MOST_NAMED:
+            self.taken += [(x - 6, y - 6, x + 6, y + 6) for _, _, x, y in events]
+        if self.picture["watermark"]:
+            x, y, width = self.watermark_place()
+            self.taken.append((x - width, y - 12, x, y + 3))
 
     # ----------------------------------------------------------------- parts
 
@@ -168,13 +187,13 @@ class _Drawing:
 
     def axes(self) -> str:
         line = f'stroke="{self.colour["line"]}" fill="none"'
-        parts = [f'<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}" {line}/>']
+        parts = [f'<path d="M{LEFT} {TOP}V{BOTTOM}H{self.right}" {line}/>']
         for time, words in self.picture["x"]["ticks"]:
             parts.append(self.text(self.x(time), BOTTOM + 17, words, text_anchor="middle"))
         for time, words in self.picture["y"]["ticks"]:
             parts.append(self.text(LEFT - 7, self.y(time) + 4, words, text_anchor="end"))
-        parts.append(self.text(RIGHT, BOTTOM + 34, f"{self.picture['x']['title']} →", text_anchor="end"))
-        parts.append(self.text(LEFT + 4, TOP - 6, f"↑ {self.picture['y']['title']}"))
+        parts.append(self.text(self.right, BOTTOM + 34, f"{self.picture['x']['title']} →", text_anchor="end"))
+        parts.append(self.text(LEFT - 40, TOP - 10, f"↑ {self.picture['y']['title']}"))
         return "".join(parts) + self.diagonal()
 
     def diagonal(self) -> str:
@@ -188,7 +207,7 @@ class _Drawing:
     def extent(self, band: dict[str, Any]) -> tuple[float, float, float, float]:
         """Give x1, y1, x2, y2 of a band."""
         axis = self.picture["band_axis"]
-        x1, x2 = (self.x_inside(band["from"]), self.x_inside(band["to"])) if axis == "x" else (LEFT, RIGHT)
+        x1, x2 = (self.x_inside(band["from"]), self.x_inside(band["to"])) if axis == "x" else (LEFT, self.right)
         y1, y2 = (self.y_inside(band["to"]), self.y_inside(band["from"])) if axis == "y" else (TOP, BOTTOM)
         return x1, y1, x2, y2
 
@@ -212,7 +231,7 @@ class _Drawing:
                 f'<rect x="{begin:.1f}" y="{y1:.1f}" width="{max(0, finish - begin):.1f}" '
                 f'height="{y2 - y1:.1f}" fill="{colour}"/>'
             )
-        edge = f"M{LEFT} {y1:.1f}H{RIGHT}" if by_event_time else f"M{x2:.1f} {TOP}V{BOTTOM}"
+        edge = f"M{LEFT} {y1:.1f}H{self.right}" if by_event_time else f"M{x2:.1f} {TOP}V{BOTTOM}"
         parts.append(f'<path d="{edge}" stroke="{self.colour["soft"]}" stroke-dasharray="1 3" opacity="0.55"/>')
         return "".join(parts) + self.band_label(band, x1, y1, x2, y2)
 
@@ -229,7 +248,7 @@ class _Drawing:
     def rail(self, band: dict[str, Any], index: int) -> str:
         lanes = min(self.picture["lanes"], 6)
         width = 84 / lanes
-        x, y1, y2 = RIGHT + 8 + index % lanes * width, self.y_inside(band["to"]), self.y_inside(band["from"])
+        x, y1, y2 = self.right + 8 + index % lanes * width, self.y_inside(band["to"]), self.y_inside(band["from"])
         if y2 - y1 < 3:
             return ""
         colour = self.colour[_BANDS[State(band["states"][-1][1])]]
@@ -237,10 +256,21 @@ class _Drawing:
             f'<path d="M{LEFT} {y1:.1f}H{x:.1f}" stroke="{self.colour["soft"]}" stroke-dasharray="1 3" opacity="0.55"/>'
             f'<rect x="{x:.1f}" y="{y1 + 1:.1f}" width="{width - 4:.1f}" height="{y2 - y1 - 2:.1f}" rx="3" '
             f'fill="{colour}" stroke="{self.colour["line"]}"/>'
+            + self.rail_label(band, x + width / 2 + 2, y2 - 6, y2 - y1)
         )
+
+    def rail_label(self, band: dict[str, Any], x: float, y: float, room: float) -> str:
+        if room < len(band["label"]) * 6 + 8:
+            return ""
+        return self.text(x, y, band["label"], font_size=11, transform=f"rotate(-90 {x:.1f} {y:.1f})")
 
     def fires(self) -> str:
         parts = []
+        if len(self.picture["events"]) <= MOST_NAMED:
+            for band in self.picture["bands"]:
+                y1 = self.extent(band)[1]
+                steps = (self.x(self.picture["steps"][step]) for step, *_ in band["fires"])
+                self.taken += [(x - 6, y1 - 5, x + 6, y1 + 5) for x in steps]
         for band in self.picture["bands"]:
             _, y1, x2, y2 = self.extent(band)
             for step, late, words in band["fires"]:
@@ -251,33 +281,39 @@ class _Drawing:
                     f'<path d="M{x:.1f} {y1:.1f}V{foot:.1f}" stroke="{self.colour[colour]}" stroke-width="1.5"/>'
                     f'<path d="M{x - 5:.1f} {y1 - 4:.1f}h10l-5 8z" fill="{self.colour[colour]}"/>'
                 )
-                self.taken.append((x - 6, y1 - 6, x + 6, y1 + 6))
-                if len(self.picture["bands"]) < 40 and self.picture["band_axis"] != "x":
+                if self.names_fire(late):
                     parts.append(self.label(x, y1 - 2, words, colour, font_weight=600))
         return "".join(parts)
+
+    def names_fire(self, late: bool) -> bool:
+        few = len(self.picture["events"]) <= MOST_NAMED
+        return len(self.picture["bands"]) < 40 and self.picture["band_axis"] != "x" and (few or not late)
 
     def watermark(self) -> str:
         points = self.picture["watermark"]
         if not points:
-            return ""
+            return self.text(
+                self.right - 4, BOTTOM - 7, "no watermark", "watermark", text_anchor="end", font_weight=600
+            )
         path = f"M{self.x(points[0][1]):.1f} {BOTTOM}"
         for _, time, value, _ in points:
             path += f"H{self.x(time):.1f}V{self.y_inside(value):.1f}"
         style = f'fill="none" stroke="{self.colour["watermark"]}" stroke-width="2.25"'
         line = f'<path d="{path}H{self.x(self.end):.1f}" {style}/>'
-        x, y = self.x(self.end), self.y_inside(points[-1][2])
-        return line + self.label(x - 2, y + 15, f"watermark {points[-1][3]}", "watermark", font_weight=600)
+        x, y, _ = self.watermark_place()
+        words = f"watermark {points[-1][3]}"
+        return line + self.text(x, y, words, "watermark", text_anchor="end", font_weight=600, **_HALO)
+
+    def watermark_place(self) -> tuple[float, float, float]:
+        """Give where the name of the watermark ends, and its width."""
+        _, _, value, text = self.picture["watermark"][-1]
+        return self.x(self.end) - 7, min(self.y_inside(value) + 16, BOTTOM - 4), len(text) * 6.9 + 75
 
     def marbles(self) -> str:
-        events = [
-            (event, looks[-1], self.x(event[2]), self.y(event[3]))
-            for event, looks in zip(self.picture["events"], self.picture["event_looks"], strict=True)
-            if looks
-        ]
+        events = self.standing()
         scale = 1 if len(events) <= 400 else 0.5
-        named = len(events) <= MOST_NAMED
-        if named:
-            self.taken += [(x - 6, y - 6, x + 6, y + 6) for _, _, x, y in events]
+        # One key for all events says nothing.
+        named = len(events) <= MOST_NAMED and len({event[1] for event, *_ in events}) > 1
         parts = [self.marble(look, x, y, scale) for _, look, x, y in events]
         if named:
             parts += [self.label(x, y, event[1], font_size=11) for event, _, x, y in events]
@@ -296,11 +332,23 @@ class _Drawing:
         """Write the ledger, which explains the marbles; the bands and the lines are named where they lie."""
         parts, x = [], 28.0
         for look, count in enumerate(look_counts(self.picture)):
-            if count or look in (Look.ON_TIME, Look.LATE_COUNTED):
+            if count or look == Look.ON_TIME:
                 words = f"{LOOKS[look]}: {count:,}"
                 parts += [self.marble(look, x, HEIGHT - 24), self.text(x + 13, HEIGHT - 20, words, "ink")]
                 x += len(words) * 6.4 + 40
         parts.append(self.text(x, HEIGHT - 20, f"arrived: {sum(look_counts(self.picture)):,}", "ink", font_weight=600))
+        return "".join(parts) + self.band_legend()
+
+    def band_legend(self) -> str:
+        """Name the colours of the bands, at the right of the last line."""
+        parts, x = [], WIDTH - 20.0
+        for words, colour in reversed((("filling", "filling"), ("fired", "fired"), ("closed", "closed"))):
+            x -= len(words) * 6.4
+            swatch = f'<rect x="{x - 20:.1f}" y="{HEIGHT - 31}" width="15" height="13" rx="2" '
+            edge = f'fill="{self.colour[colour]}" stroke="{self.colour["line"]}"/>'
+            parts += [swatch + edge, self.text(x, HEIGHT - 20, words, "ink")]
+            x -= 34
+        parts.append(self.text(x, HEIGHT - 20, "windows:", text_anchor="end"))
         return "".join(parts)
 
 

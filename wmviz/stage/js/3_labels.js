@@ -18,7 +18,7 @@ class Labels {
   /** Give the first free of the places around a point, as {x, y, anchor}; null if all are taken. */
   around(x, y, text, bold = false) {
     const gap = 9;
-    const w = text.length * (bold ? 6.9 : 6.3) + 2;
+    const w = text.length * (bold ? 6.9 : 6.3) + 6;
     const h = 13;
     const places = [];
     // A bold label belongs to a flag, which few others are near: it may stand further off.

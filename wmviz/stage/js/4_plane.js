@@ -247,7 +247,7 @@ class Plane {
       );
       this.fireLayer.append(mark);
       let label = null;
-      if (visible && this.picture.bands.length < 40) {
+      if (visible && this.picture.bands.length < 40 && (this.few || !late)) {
         const place = this.labels.around(x, y1, text, true);
         if (place) {
           label = svg("text", { x: place.x, y: place.y, "text-anchor": place.anchor, class: `wmviz-fire-name${late ? " wmviz-again" : ""}`, text });
@@ -296,8 +296,8 @@ class Plane {
 
   drawTip() {
     const point = this.watermarkNow;
-    this.tipLine.style.display = this.tipName.style.display = point ? "" : "none";
-    if (!point) return;
+    this.tipLine.style.display = point ? "" : "none";
+    if (!point) return this.nameNoWatermark();
     const [x1, x2, y] = [this.x(point[1]), this.x(this.now), this.yInside(point[2])];
     for (const [name, value] of Object.entries({ x1, x2: Math.max(x1, x2), y1: y, y2: y })) this.tipLine.setAttribute(name, value);
     const place = this.tipPlace(point, x2);
@@ -305,6 +305,13 @@ class Plane {
     this.tipName.setAttribute("x", place.x);
     this.tipName.setAttribute("y", place.y);
     this.tipName.setAttribute("text-anchor", place.anchor);
+  }
+
+  nameNoWatermark() {
+    this.tipName.textContent = this.picture.watermark.length || !this.picture.steps.length ? "" : "no watermark";
+    this.tipName.setAttribute("x", this.box.right - 4);
+    this.tipName.setAttribute("y", this.box.bottom - 7);
+    this.tipName.setAttribute("text-anchor", "end");
   }
 
   /** Where the watermark is named: behind its tip if there is room, else below it. */

@@ -6,10 +6,10 @@ class Why {
     this.onClose = onClose;
     this.head = html("p", { class: "wmviz-when" });
     this.list = html("ol", { class: "wmviz-sentences", "aria-live": "polite" });
-    this.ledger = html("dl", { class: "wmviz-ledger", "aria-label": "Ledger: where every arrived event is" });
+    this.ledger = html("div", { class: "wmviz-ledger", role: "list", "aria-label": "Ledger: where every arrived event is" });
     this.life = html("div", { class: "wmviz-life", "aria-live": "polite" });
-    this.scroll = html("div", { class: "wmviz-told", tabindex: "0", role: "region", "aria-label": "What happens, and why" }, this.life, this.head, this.list);
-    this.node = html("section", { class: "wmviz-why", "aria-label": "Why" }, html("div", { class: "wmviz-why-box" }, this.scroll, this.ledger));
+    this.scroll = html("div", { class: "wmviz-told", tabindex: "0", role: "region", "aria-label": "What happens, and why" }, this.life, this.list);
+    this.node = html("section", { class: "wmviz-why", "aria-label": "Why" }, html("div", { class: "wmviz-why-box" }, this.head, this.scroll, this.ledger));
   }
 
   show(picture) {
@@ -17,15 +17,17 @@ class Why {
     this.counts = new Array(picture.looks.length).fill(0);
     this.ledger.replaceChildren();
     this.rows = picture.looks.map((words, look) => {
-      const number = html("dd", { text: "0" });
-      const row = html("div", { class: "wmviz-fate" }, html("dt", {}, glyph(look, picture.shapes[look]), html("span", { text: words })), number);
+      const number = html("span", { class: "wmviz-count", text: "0" });
+      const name = html("span", { class: "wmviz-words" }, glyph(look, picture.shapes[look]), html("span", { text: words }));
+      const row = html("div", { class: "wmviz-fate", role: "listitem" }, name, number);
       this.ledger.append(row);
       return { row, number };
     });
-    this.total = html("dd", { text: "0" });
-    this.ledger.append(html("div", { class: "wmviz-fate wmviz-total" }, html("dt", { text: "arrived" }), this.total));
+    this.total = html("span", { class: "wmviz-count", text: "0" });
+    const arrived = html("span", { class: "wmviz-words", text: "arrived" });
+    this.ledger.append(html("div", { class: "wmviz-fate wmviz-total", role: "listitem" }, arrived, this.total));
     this.more = html("p", { class: "wmviz-more" });
-    this.ledger.append(html("div", { class: "wmviz-seen" }, this.more));
+    this.ledger.append(html("div", { class: "wmviz-seen", role: "listitem" }, this.more));
     this.pairSteps = picture.pairs.map(([step]) => step);
     this.seenSteps = picture.seen.map(([step]) => step);
   }

@@ -48,7 +48,8 @@ class Stage {
     host.on("problem", () => this.answered());
     host.on("answer", () => this.answered());
     host.on("page", () => this.download(host.get("page")));
-    host.on("step", () => this.go(host.get("step"), false));
+    // A model tells of its own changes too; only what comes from elsewhere moves the playhead.
+    host.on("step", () => host.get("step") !== this.step && this.go(host.get("step"), false));
     host.on("speed", () => this.draw());
     host.on("selected", () => this.draw());
     host.on("playing", () => host.get("playing") !== this.playing && this.toggle());
@@ -63,6 +64,7 @@ class Stage {
 
   close() {
     this.playing = false;
+    clearTimeout(this.saving);
     this.watcher.disconnect();
     this.themes();
   }
@@ -201,17 +203,19 @@ class Stage {
     this.step = this.stepOf(moment);
     this.now = calm() ? null : now;
     this.draw();
-    if (at - (this.saved ?? 0) >= SAVE_EVERY) {
-      this.saved = at;
-      this.save();
-    }
+    this.save();
     if (this.player.done) this.toggle();
     else requestAnimationFrame((next) => this.tick(next));
   }
 
+  /** Tell Python where the playhead is: at once if it has not just been told, else a little later. */
   save() {
-    this.host.set("step", this.step);
-    this.host.save();
+    this.saving ??= setTimeout(() => {
+      this.saving = null;
+      this.saved = performance.now();
+      this.host.set("step", this.step);
+      this.host.save();
+    }, Math.max(0, SAVE_EVERY - (performance.now() - (this.saved ?? 0))));
   }
 
   draw() {
