@@ -263,7 +263,18 @@ class ResultsRecorder(Recorder):
         """Remember the place: the next result is there."""
         self._place = place
 
+    def sent(self, place: int, watermark_ms: int) -> int:
+        """Nothing is written."""
+        return -1
+
+    def advanced(self, place: int, watermark_ms: int) -> None:
+        """Remember the watermark: it is written with the next result."""
+        self._watermarks_ms[place] = watermark_ms
+
     def added(self, pane: Pane, event: int) -> None:
+        """Nothing is written."""
+
+    def cleaned(self, pane: Pane) -> None:
         """Nothing is written."""
 
     def _begin(self, place: int) -> None:

@@ -121,7 +121,10 @@ class SourceSubtask:
             self._recorder.ticked()
             self._strategy.tick()
         self._recorder.ended(self.place)
-        self._strategy.end_of_input()
+        if self._asks_at_end:
+            self._strategy.end_of_input()
+        else:
+            self._strategy.end_of_source()
 
 
 class _Job:

@@ -79,6 +79,10 @@ class ProgressiveTimestampsAndWatermarks:
         """Send MAX."""
         self._emitter.end_of_input()
 
+    def end_of_source(self) -> None:
+        """Send MAX as the task of a source does."""
+        self._emitter.end_of_source()
+
     def _tell(self, split: _Split, before: tuple[int, bool], watermark_ms: int, *, idle: bool) -> None:
         if idle != before[1]:
             self._out.split_status(split.number, idle=idle)

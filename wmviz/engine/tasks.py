@@ -83,7 +83,7 @@ class Exchange:
     ----------
     subtask
         Which source subtask it is; also its place in the trace.
-    tasks, task_of_key
+    tasks, of_key
         The window tasks, and the one of each key.
     recorder
         Writes down what is sent.
@@ -95,10 +95,10 @@ class Exchange:
     """
 
     def __init__(
-        self, subtask: int, tasks: list[WindowTask], task_of_key: dict[str, WindowTask], recorder: Recorder
+        self, subtask: int, tasks: list[WindowTask], of_key: dict[str, WindowTask], recorder: Recorder
     ) -> None:
         self._subtask, self._tasks = subtask, tasks
-        self._task_of_key, self._recorder = task_of_key, recorder
+        self._task_of_key, self._recorder = of_key, recorder
         scenario = recorder.trace.scenario
         self._events = scenario.events
         self._event_time = scenario.window.time == "event"

@@ -80,12 +80,13 @@ class BoundedOutOfOrdernessWatermarks:
         self._delay_ms = bound_ms + 1
         self._max_timestamp_ms = MIN_MS + self._delay_ms
 
-    def on_event(self, timestamp_ms: int) -> None:
+    def on_event(self, timestamp_ms: int) -> int | None:
         """Keep the highest timestamp."""
         if timestamp_ms > self._max_timestamp_ms:
             self._max_timestamp_ms = timestamp_ms
+        return None
 
-    def on_periodic_emit(self) -> int:
+    def on_periodic_emit(self) -> int | None:
         """Give max − bound − 1: no event at or before this is expected any more."""
         return self._max_timestamp_ms - self._delay_ms
 
@@ -105,7 +106,7 @@ class BoundedAfterEveryEvent(BoundedOutOfOrdernessWatermarks):
         self._max_timestamp_ms = timestamp_ms
         return timestamp_ms - self._delay_ms
 
-    def on_periodic_emit(self) -> None:  # type: ignore[override]
+    def on_periodic_emit(self) -> None:
         """Give nothing."""
 
 
@@ -381,6 +382,10 @@ class TimestampsAndWatermarksOperator:
     def end_of_input(self) -> None:
         """Send MAX."""
         self._emitter.end_of_input()
+
+    def end_of_source(self) -> None:
+        """Send MAX as the task of a source does; for a strategy on the source of one split."""
+        self._emitter.end_of_source()
 
     def idle(self) -> None:
         """Swallow the status from upstream: this operator has its own idleness."""
