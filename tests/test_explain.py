@@ -42,7 +42,7 @@ class TestEveryKind:
         told = sentences(leaderboard, Kind.WATERMARK)
         minus = "minus the bound of 2 min, minus 1 ms"
         assert f"The newest event time is 7:02; {minus}, the source sends watermark 6:59:59.999." in told
-        assert "The window operator's watermark is now 6:59:59.999: no event at or before it is expected." in told
+        assert "The watermark of the window operator is now 6:59:59.999: no event at or before it is expected." in told
         ascending = sentences(run([["a", 1, 5]], strategy="ascending"), Kind.WATERMARK)[0]
         assert ascending.startswith("The newest event time is 0:00:00.005; minus 1 ms")
         ended = sentences(run([["a", 1, 5]], end_of_input=9), Kind.WATERMARK)[-2:]

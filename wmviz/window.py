@@ -64,10 +64,10 @@ class Window:
     type: str = "tumbling"
     size_ms: int = 0
     slide_ms: int = 0
-    gap_ms: int = 0
     offset_ms: int = 0
     time: str = "event"
     trigger: str = "default"
+    gap_ms: int = 0
 
 
 TRIGGERS = "default, event_time, processing_time, count:N, end_of_stream, never, or purging_ before the first four"

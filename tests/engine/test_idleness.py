@@ -139,7 +139,7 @@ class TestOperatorBehindTheSource:
             def on_event(self, timestamp_ms):
                 return timestamp_ms
 
-        TimestampsAndWatermarksOperator(Punctuated(), out).process(7)
+        TimestampsAndWatermarksOperator(Punctuated(), out).process(7, 7)
         assert out.calls == [("record", 7), ("watermark", 7)]
 
     def test_from_upstream_only_max_passes(self, out):
@@ -153,6 +153,6 @@ class TestOperatorBehindTheSource:
 
     def test_at_the_end_the_generator_is_asked_once_more(self, out):
         operator = TimestampsAndWatermarksOperator(BoundedOutOfOrdernessWatermarks(0), out)
-        operator.process(7)
+        operator.process(7, 7)
         operator.finish()
         assert out.calls == [("record", 7), ("watermark", 6)]
