@@ -44,6 +44,7 @@ class Why {
     const { picture } = this;
     this.head.textContent =
       step < 0 ? "Before the first event" : `${clock} · moment ${moment + 1} of ${picture.moments.length}${fine ? `, step ${step + 1}` : ""}`;
+    if (!sentences) return;
     this.list.replaceChildren(...this.sentences(step, moment, fine, sentences));
     this.scroll.scrollTop = 0;
     const head = this.livesOf ? null : this.list.querySelector(".wmviz-head");
@@ -82,6 +83,7 @@ class Why {
 
   /** The life of an event; what is still to come at this step is dimmed. A click jumps to that moment. */
   drawLife(index, step, sentences) {
+    if (!sentences) return;
     this.life.hidden = index < 0;
     const told = index < 0 ? null : [this.picture.events[index], sentences];
     // The same life is not written again: a button in it may have the focus.
