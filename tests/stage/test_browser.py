@@ -368,10 +368,8 @@ def test_another_picture_of_the_same_events_is_drawn_into_the_same_frame(step: i
     step = min(step, trace.steps - 1)
     picture = show(trace, LEADERBOARD)
     del picture["events"]
-    hosted.evaluate(
-        "([picture, step]) => { window.model.set('step', step); window.model.set('picture', picture); }",
-        [picture, step],
-    )
+    hosted.evaluate("(step) => window.model.set('step', step)", step)
+    hosted.evaluate("(picture) => window.model.set('picture', picture)", picture)
     seen = hosted.evaluate(READ)
     if step < 0:
         assert seen["marbles"] == []

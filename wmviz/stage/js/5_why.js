@@ -76,8 +76,9 @@ class Why {
     const pair = this.picture.pairs[lastUpTo(this.pairSteps, step)];
     const seen = this.picture.seen[lastUpTo(this.seenSteps, step)];
     const parts = [];
-    if (seen) parts.push(`In the sink's results: ${seen[1]} once, ${seen[2]} more than once, ${arrived - seen[1] - seen[2]} not.`);
-    if (pair?.[2]) parts.push(`Pairs of event and window: ${pair[1]} accepted, ${pair[2]} silently missed.`);
+    const [once, more] = seen?.slice(1) ?? [0, 0];
+    if (arrived) parts.push(`In the sink's results: ${once} once, ${more} more than once, ${arrived - once - more} not.`);
+    if (pair) parts.push(`Pairs of event and window: ${pair[1]} accepted, ${pair[2]} silently missed.`);
     this.more.textContent = parts.join(" ");
   }
 
