@@ -23,7 +23,7 @@ def browser(chromium_path: str):
 
 @pytest.fixture
 def open_page(browser):
-    """Give a function that opens a page with no network; what its scripts complain about fails the test."""
+    """Give a function that opens a saved stage with no network; what its scripts complain about fails the test."""
     contexts, complaints = [], []
 
     def open_it(address: str, *, width: int = 1280, theme: str = "light", offline: bool = True, **options):
@@ -34,6 +34,8 @@ def open_page(browser):
         page.set_default_timeout(WAIT_MS)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(address)
+        if address.startswith("file:"):
+            page.locator(".wmviz-plane").first.wait_for()
         return page
 
     yield open_it

@@ -357,3 +357,25 @@ def test_python_moves_the_playhead_and_a_closed_stage_stands_still(hosted) -> No
     before = hosted.evaluate(READ)["now"]
     hosted.wait_for_timeout(200)
     assert hosted.evaluate(READ)["now"] == before
+
+
+@pytest.mark.parametrize("step", [-1, 20, 67])
+def test_another_picture_of_the_same_events_is_drawn_into_the_same_frame(step: int, hosted) -> None:
+    hosted.keyboard.press("End")
+    hosted.evaluate("window.before = [...document.querySelectorAll('path.wmviz-marble[data-look]')]")
+    other = LEADERBOARD.replace(bound="30 min", lateness="0 ms")
+    trace = wmviz.simulate(other)
+    step = min(step, trace.steps - 1)
+    picture = show(trace, LEADERBOARD)
+    del picture["events"]
+    hosted.evaluate("(step) => window.model.set('step', step)", step)
+    hosted.evaluate("(picture) => window.model.set('picture', picture)", picture)
+    seen = hosted.evaluate(READ)
+    if step < 0:
+        assert seen["marbles"] == []
+    else:
+        assert_shows(seen, trace, step)
+    assert hosted.evaluate("window.before.every((mark) => mark.isConnected)")
+    hosted.evaluate("(step) => window.model.set('step', step)", trace.steps - 1)
+    assert_shows(hosted.evaluate(READ), trace, trace.steps - 1)
+    assert hosted.evaluate("document.querySelectorAll('path.wmviz-marble[data-look]').length") == 19

@@ -121,7 +121,7 @@ def picture_of(trace: Trace) -> dict[str, Any]:
         "bands": [_band(band, marks, origin, dated) for band in marks.bands],
         "band_axis": _band_axis(scenario),
         "lanes": _lanes(scenario),
-        "pairs": marks.pairs if marks.pairs and marks.pairs[-1][2] else [],
+        "pairs": marks.pairs,
         "seen": marks.seen,
         "results": marks.results[:MOST_RESULTS],
         "unit": scenario.unit,
@@ -254,6 +254,7 @@ class Marks:
         self._written: list[list[int]] = [[] for _ in trace.windows]
         self._firings = [0] * len(trace.windows)
         self._status = [""] * len(trace.windows)
+        self._last_seen = (0, 0)
         self._sights = Sights(self.scenario.sink == "append")
         self._changes: list[list[list[Any]]] = [[] for _ in trace.windows]
         for step, (first, end) in enumerate(pairwise(self.first_rows)):
@@ -273,8 +274,11 @@ class Marks:
         self._passed.clear()
         for index in touched | self._leads_moved(touched):
             self._result(step, index)
-        _note(self.pairs, [step, self._accepted, self._missed])
-        _note(self.seen, [step, self._sights.once, self._sights.more])
+        if self._missed:
+            _note(self.pairs, [step, self._accepted, self._missed])
+        if (self._sights.once, self._sights.more) != self._last_seen:
+            self._last_seen = (self._sights.once, self._sights.more)
+            self.seen.append([step, *self._last_seen])
 
     def _row(self, step: int, row: int, touched: set[int]) -> None:
         kind, subject, value = self.trace.kind[row], self.trace.subject[row], self.trace.value[row]

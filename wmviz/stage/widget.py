@@ -18,9 +18,8 @@ from wmviz.stage.still import end_text
 from wmviz.stage.subject import drawable, show, told
 from wmviz.trace import Trace
 
-TOLD_AT_ONCE = 3_000
-"""Rows up to which the sentences follow the picture at once; later ones wait until the sliders rest."""
-_REST_S = 0.15
+REST_S = 0.1
+"""How long the sliders must rest, in s, before the sentences follow the picture: they take as long as all the rest."""
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
@@ -124,7 +123,7 @@ class Stage(anywidget.AnyWidget):
         self._tell()
 
     def _tell(self) -> None:
-        """Send the sentences: behind the picture, and for a large run only when the sliders rest."""
+        """Send the sentences behind the picture, when the sliders rest; at once where nothing runs later."""
         if self._telling is not None:
             self._telling.cancel()
             self._telling = None
@@ -132,10 +131,10 @@ class Stage(anywidget.AnyWidget):
             loop = asyncio.get_running_loop()
         except RuntimeError:  # no kernel
             loop = None
-        if loop is None or len(self.trace) <= TOLD_AT_ONCE:
-            self.sentences = told(self.trace, self.picture)
+        if loop is None:
+            self._tell_now()
         else:
-            self._telling = loop.call_later(_REST_S, self._tell_now)
+            self._telling = loop.call_later(REST_S, self._tell_now)
 
     def _tell_now(self) -> None:
         self._telling = None

@@ -15,10 +15,35 @@ class Plane {
     this.width = width;
     this.height = Math.round(Math.min(540, Math.max(330, width * 0.66)));
     this.box.bottom = this.height - 42;
+    this.canvas = picture.events.length > MOST_SVG ? new MarbleCanvas(this) : null;
+    this.points = picture.events.map(([, , arrival, time]) => [this.x(arrival), this.y(time)]);
+    this.marks = [];
+    this.shown = new Int8Array(picture.events.length).fill(-1);
+    this.frame();
+    this.fill(picture);
+  }
+
+  /** Whether another picture has the same frame and the same events, so that only what they do must be drawn again. */
+  fits(picture, width) {
+    const framed = ({ x, y, lanes, band_axis, bands }) => JSON.stringify([x, y, lanes, band_axis, bands.map(({ label }) => label)]);
+    return width === this.width && picture.events === this.picture.events && framed(picture) === framed(this.picture);
+  }
+
+  /** Draw the marks of a picture into the frame; the marbles stay where they are. */
+  fill(picture) {
+    this.picture = picture;
     this.timeline = new Timeline();
     this.growing = new Set();
-    this.canvas = picture.events.length > MOST_SVG ? new MarbleCanvas(this) : null;
-    this.build();
+    const { left, top, right, bottom } = this.box;
+    this.labels = new Labels(left + 2, top - 20, this.wide && picture.lanes === 1 ? this.width : right, bottom);
+    this.changed = new Set(picture.events.keys());
+    for (const layer of [this.bandLayer, this.fireLayer, this.riseLayer, this.labelLayer, this.diagonalLayer]) layer.replaceChildren();
+    this.canvas?.empty();
+    this.diagonalLayer.append(this.diagonal());
+    this.reserve();
+    this.bands();
+    this.watermark();
+    this.marbles();
   }
 
   /** Room at the right for the names of the bands. */
@@ -50,9 +75,8 @@ class Plane {
     return Math.min(this.box.right, Math.max(this.box.left, this.x(time)));
   }
 
-  build() {
-    const { left, top, right, bottom } = this.box;
-    this.labels = new Labels(left + 2, top - 20, this.wide && this.picture.lanes === 1 ? this.width : right, bottom);
+  frame() {
+    this.diagonalLayer = svg("g");
     this.bandLayer = svg("g");
     this.fireLayer = svg("g");
     this.markLayer = svg("g");
@@ -63,7 +87,7 @@ class Plane {
       { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height, class: "wmviz-plane-svg", "aria-hidden": "true" },
       this.bandLayer,
       this.axes(),
-      this.diagonal(),
+      this.diagonalLayer,
       this.fireLayer,
       ...(this.few ? [this.riseLayer, this.markLayer] : [this.markLayer, this.riseLayer]),
       this.labelLayer,
@@ -71,10 +95,6 @@ class Plane {
     // What moves in every frame lies on a sheet of its own, so that the marbles below are not painted again.
     const sheet = { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height };
     this.over = svg("svg", { ...sheet, class: "wmviz-plane-svg wmviz-over wmviz-labels", "aria-hidden": "true" }, ...this.tip(), this.selection(), this.nowLine());
-    this.reserve();
-    this.bands();
-    this.watermark();
-    this.marbles();
     this.node = html("div", { class: "wmviz-plane" }, ...(this.canvas ? [this.canvas.node] : []), this.svg, this.over);
   }
 
@@ -328,8 +348,7 @@ class Plane {
 
   /** Keep labels away from marbles and flags. */
   reserve() {
-    const { events, bands, steps, band_axis } = this.picture;
-    this.points = events.map(([, , arrival, time]) => [this.x(arrival), this.y(time)]);
+    const { bands, steps, band_axis } = this.picture;
     if (!this.few) return;
     const last = this.picture.watermark.at(-1);
     if (last) this.labels.take(this.tipPlace(last, this.x(steps.at(-1))).box);
@@ -345,39 +364,47 @@ class Plane {
     this.looks = new Int8Array(events.length).fill(-1);
     // One key for all events says nothing.
     const named = this.few && new Set(events.map(([, key]) => key)).size > 1;
-    events.forEach(([, key], index) => {
-      const [steps, looks] = unzip(event_looks[index]);
-      const [x, y] = this.points[index];
-      const draw = this.canvas ? this.canvas.marble(index) : this.marble(x, y, named ? key : "");
+    this.names = events.map(([, key], index) => (named ? this.keyBeside(index, key) : null));
+    event_looks.forEach((changes, index) => {
+      const [steps, looks] = unzip(changes);
       this.timeline.add(steps, (stands) => {
-        const look = stands < 0 ? -1 : looks[stands];
         const before = this.looks[index];
-        this.looks[index] = look;
-        draw(look, before);
-        this.onLook?.(look, before);
+        this.looks[index] = stands < 0 ? -1 : looks[stands];
+        this.changed.add(index);
+        this.onLook?.(this.looks[index], before);
       });
     });
   }
 
-  marble(x, y, key) {
-    const small = this.picture.events.length > MOST_NAMED ? " scale(0.65)" : "";
-    const mark = svg("path", { transform: `translate(${x} ${y})${small}`, "data-look": "" });
-    mark.style.display = "none";
+  keyBeside(index, key) {
+    const [x, y] = this.points[index];
+    const place = this.labels.around(x, y, key);
+    if (!place) return null;
+    const name = svg("text", { x: place.x, y: place.y, "text-anchor": place.anchor, class: "wmviz-key", text: key });
+    name.style.display = "none";
+    this.labelLayer.append(name);
+    return name;
+  }
+
+  drawMarble(index) {
+    const look = this.looks[index];
+    const display = look < 0 ? "none" : "";
+    if (this.names[index]) this.names[index].style.display = display;
+    if (look === this.shown[index]) return;
+    this.shown[index] = look;
+    const mark = (this.marks[index] ??= this.newMarble(index));
+    mark.style.display = display;
+    if (look < 0) return;
+    mark.setAttribute("d", this.picture.shapes[look]);
+    mark.setAttribute("class", `wmviz-marble wmviz-look-${look}`);
+    mark.dataset.look = look;
+  }
+
+  newMarble(index) {
+    const [x, y] = this.points[index];
+    const mark = svg("path", { transform: `translate(${x} ${y})${this.few ? "" : " scale(0.65)"}` });
     this.markLayer.append(mark);
-    const place = key && this.labels.around(x, y, key);
-    const name = place ? svg("text", { x: place.x, y: place.y, "text-anchor": place.anchor, class: "wmviz-key", text: key }) : null;
-    if (name) {
-      name.style.display = "none";
-      this.labelLayer.append(name);
-    }
-    return (look) => {
-      mark.style.display = look < 0 ? "none" : "";
-      if (name) name.style.display = mark.style.display;
-      if (look < 0) return;
-      mark.setAttribute("d", this.picture.shapes[look]);
-      mark.setAttribute("class", `wmviz-marble wmviz-look-${look}`);
-      mark.dataset.look = look;
-    };
+    return mark;
   }
 
   /** The marble nearest to a point, among those that stand; -1 if none is near. */
@@ -430,10 +457,12 @@ class Plane {
   /** Draw the moment: the marks of a step, and what grows with the clock. */
   draw(step, now, clock) {
     this.now = now;
-    if (step !== this.timeline.step) {
-      this.canvas?.begin(step);
+    if (step !== this.timeline.step || this.changed.size) {
+      const before = this.timeline.step;
       this.timeline.go(step);
-      this.canvas?.end();
+      if (this.canvas) this.canvas.draw(before, step, this.changed);
+      else for (const index of this.changed) this.drawMarble(index);
+      this.changed.clear();
     }
     const x = this.xInside(now);
     for (const segment of this.growing) segment.rect.setAttribute("width", Math.max(0, Math.min(segment.end, x) - segment.begin));
@@ -462,7 +491,6 @@ class MarbleCanvas {
     this.pen = this.node.getContext("2d");
     this.pen.scale(scale, scale);
     this.shapes = plane.picture.shapes.map((d) => new Path2D(d));
-    this.fresh = [];
   }
 
   rise(step, d) {
@@ -470,30 +498,24 @@ class MarbleCanvas {
     this.steps.push(step);
   }
 
-  marble(index) {
-    return (look) => {
-      if (look >= 0) this.fresh.push(index);
-    };
+  empty() {
+    this.rises = [];
+    this.steps = [];
+    this.pen.clearRect(0, 0, this.plane.width, this.plane.height);
   }
 
-  begin(step) {
-    this.fresh = [];
-    this.back = step < this.plane.timeline.step;
-    this.from = this.back ? -1 : lastUpTo(this.steps, this.plane.timeline.step);
+  draw(before, step, changed) {
     this.to = lastUpTo(this.steps, step);
+    if (step < before) return this.again();
+    this.from = lastUpTo(this.steps, before);
+    this.paint(changed);
   }
 
-  end() {
-    if (this.back) this.clear();
-    else this.paint(this.fresh);
-  }
-
-  clear() {
+  /** Paint everything that stands, from nothing: going back, or in other colours. */
+  again() {
     this.pen.clearRect(0, 0, this.plane.width, this.plane.height);
     this.from = -1;
-    const standing = [];
-    this.plane.looks.forEach((look, index) => look >= 0 && standing.push(index));
-    this.paint(standing);
+    this.paint(this.plane.looks.keys());
   }
 
   paint(indexes) {
@@ -507,6 +529,7 @@ class MarbleCanvas {
     const paper = colour("--wmviz-paper");
     for (const index of indexes) {
       const look = this.plane.looks[index];
+      if (look < 0) continue;
       const [x, y] = this.plane.points[index];
       this.pen.save();
       this.pen.translate(x, y);

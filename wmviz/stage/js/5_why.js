@@ -44,6 +44,7 @@ class Why {
     const { picture } = this;
     this.head.textContent =
       step < 0 ? "Before the first event" : `${clock} · moment ${moment + 1} of ${picture.moments.length}${fine ? `, step ${step + 1}` : ""}`;
+    if (!sentences) return;
     this.list.replaceChildren(...this.sentences(step, moment, fine, sentences));
     this.scroll.scrollTop = 0;
     const head = this.livesOf ? null : this.list.querySelector(".wmviz-head");
@@ -75,13 +76,15 @@ class Why {
     const pair = this.picture.pairs[lastUpTo(this.pairSteps, step)];
     const seen = this.picture.seen[lastUpTo(this.seenSteps, step)];
     const parts = [];
-    if (seen) parts.push(`In the sink's results: ${seen[1]} once, ${seen[2]} more than once, ${arrived - seen[1] - seen[2]} not.`);
-    if (pair?.[2]) parts.push(`Pairs of event and window: ${pair[1]} accepted, ${pair[2]} silently missed.`);
+    const [once, more] = seen?.slice(1) ?? [0, 0];
+    if (arrived) parts.push(`In the sink's results: ${once} once, ${more} more than once, ${arrived - once - more} not.`);
+    if (pair) parts.push(`Pairs of event and window: ${pair[1]} accepted, ${pair[2]} silently missed.`);
     this.more.textContent = parts.join(" ");
   }
 
   /** The life of an event; what is still to come at this step is dimmed. A click jumps to that moment. */
   drawLife(index, step, sentences) {
+    if (!sentences) return;
     this.life.hidden = index < 0;
     const told = index < 0 ? null : [this.picture.events[index], sentences];
     // The same life is not written again: a button in it may have the focus.

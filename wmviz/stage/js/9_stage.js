@@ -59,7 +59,7 @@ class Stage {
     this.planeBox.addEventListener("click", (event) => this.select(this.under(event)));
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(this.planeBox);
-    this.themes = watchTheme(this.root, () => this.plane?.canvas?.clear());
+    this.themes = watchTheme(this.root, () => this.plane?.canvas?.again());
   }
 
   close() {
@@ -73,7 +73,7 @@ class Stage {
 
   show() {
     this.picture = { ...this.host.get("picture"), events: this.host.get("events") };
-    this.sentences = this.told() ?? [];
+    this.sentences = this.told(); // they follow the picture: until then those of the last one stay
     this.player = new Player(this.picture);
     [this.clockSteps, this.clocks] = unzip(this.picture.clocks);
     this.title.textContent = this.picture.title;
@@ -98,11 +98,14 @@ class Stage {
 
   build() {
     if (!this.width) return;
-    this.plane?.node.remove();
     this.why.show(this.picture);
-    this.plane = new Plane(this.picture, this.width);
-    this.plane.onLook = (look, before) => this.why.count(look, before);
-    this.planeBox.prepend(this.plane.node);
+    if (this.plane?.fits(this.picture, this.width)) this.plane.fill(this.picture);
+    else {
+      this.plane?.node.remove();
+      this.plane = new Plane(this.picture, this.width);
+      this.plane.onLook = (look, before) => this.why.count(look, before);
+      this.planeBox.prepend(this.plane.node);
+    }
     this.draw();
   }
 
