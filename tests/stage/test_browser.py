@@ -379,3 +379,22 @@ def test_another_picture_of_the_same_events_is_drawn_into_the_same_frame(step: i
     hosted.evaluate("(step) => window.model.set('step', step)", trace.steps - 1)
     assert_shows(hosted.evaluate(READ), trace, trace.steps - 1)
     assert hosted.evaluate("document.querySelectorAll('path.wmviz-marble[data-look]').length") == 19
+
+
+def test_a_change_of_width_changes_no_numbers(page) -> None:
+    page.keyboard.press("End")
+    for width in (700, 1280, 1279, 1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+    page.wait_for_function("document.querySelector('.wmviz-plane').clientWidth < 340")
+    page.wait_for_timeout(100)
+    assert_shows(page.evaluate(READ), TRACE, TRACE.steps - 1)
+    page.set_viewport_size({"width": 900, "height": 800})
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.wait_for_timeout(200)
+    assert_shows(page.evaluate(READ), TRACE, TRACE.steps - 1)
+
+
+def test_the_same_picture_again_shows_the_same(hosted) -> None:
+    hosted.keyboard.press("End")
+    hosted.evaluate("window.model.set('picture', { ...window.model.get('picture') })")
+    assert_shows(hosted.evaluate(READ), TRACE, TRACE.steps - 1)

@@ -25,7 +25,7 @@ MOST_OF_A_KIND = 2
 """Sentences of one kind in a moment; the panel says how many it leaves out."""
 MOST_WRITTEN = 4
 """Values of an append sink shown in a row of the table."""
-MOST_RESULTS = 300
+MOST_RESULTS = 200
 """Rows of the table of results; a longer table says how many it leaves out."""
 
 

@@ -99,6 +99,7 @@ class Stage {
   build() {
     if (!this.width) return;
     this.why.show(this.picture);
+    this.drawn = null;
     if (this.plane?.fits(this.picture, this.width)) this.plane.fill(this.picture);
     else {
       this.plane?.node.remove();
