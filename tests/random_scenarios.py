@@ -31,6 +31,7 @@ def random_scenario(rng: random.Random, name: str) -> Scenario:
         bound_ms=rng.choice([0, 1, unit_ms, rng.randrange(6 * unit_ms + 1)]),
         emission=rng.choice(["event", "interval"]),
         interval_ms=rng.choice([1, 3, unit_ms, 4 * unit_ms]),
+        strategy_at=rng.choice(["source", "after"]),
         window=window,
         lateness_ms=rng.choice([0, 0, 1, unit_ms, rng.randrange(12 * unit_ms + 1)]),
         late_to=rng.choice(["side", "drop"]),
@@ -41,14 +42,16 @@ def random_scenario(rng: random.Random, name: str) -> Scenario:
 
 
 def _window(rng: random.Random, unit_ms: int) -> Window:
-    kind = rng.choice(["tumbling"] * 5 + ["sliding"] * 4 + ["global"])
+    kind = rng.choice(["tumbling"] * 5 + ["sliding"] * 4 + ["session"] * 3 + ["global"])
     if kind == "global":
         return Window("global", trigger=rng.choice(["default", "never", "end_of_stream", *COUNT_TRIGGERS]))
+    trigger = rng.choice([*TIME_TRIGGERS, rng.choice(COUNT_TRIGGERS), "never"])
+    if kind == "session":
+        return Window("session", gap_ms=rng.randint(1, 6) * unit_ms, trigger=trigger)
     size_ms = rng.randint(1, 10) * unit_ms
     slide_ms = rng.randint(1, 12) * unit_ms if kind == "sliding" else 0
     grid_ms = slide_ms or size_ms
     offset_ms = rng.choice([0, rng.randrange(-grid_ms + 1, grid_ms)])
-    trigger = rng.choice([*TIME_TRIGGERS, rng.choice(COUNT_TRIGGERS), "never"])
     return Window(kind, size_ms, slide_ms, offset_ms, trigger=trigger)
 
 

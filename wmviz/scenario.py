@@ -185,7 +185,8 @@ class Scenario:
         tuple of (int, int or None)
             Processing time in ms and the index of the event that arrives, or None for a periodic tick. Only the ticks
             that can change something are given: the first one after each group of arrivals. Ticks lie on a grid of
-            ``interval_ms`` from the scenario's start; on equal milliseconds the arrival comes first.
+            ``interval_ms`` from the scenario's start; on equal milliseconds the arrival comes first. A strategy behind
+            the source is asked once more at the end of the input.
         """
         ticks = self.emission == "interval" and self.strategy != "none"
         last_ms = MAX_MS if self.end_of_input_ms is None else self.end_of_input_ms

@@ -262,6 +262,11 @@ class Trace:
         return f"<Trace of {self.scenario.name} by {how}: {len(self)} rows, {self.steps} steps>"
 
     @property
+    def window_clock(self) -> int:
+        """Index in `clocks` of the window operator's watermark: of its first task, if there are several."""
+        return next(index for index, place in enumerate(self.places) if place.startswith("window"))
+
+    @property
     def steps(self) -> int:
         """Number of steps."""
         return len(self.step_at_ms)

@@ -256,6 +256,8 @@ def _assigner(scenario: Scenario) -> str:
     window = scenario.window
     if window.type == "global":
         return "GlobalWindows.create()"
+    if window.type == "session":
+        return f"EventTimeSessionWindows.with_gap({_time(window.gap_ms)})"
     sliding = window.type == "sliding"
     lengths = [window.size_ms, *[window.slide_ms] * sliding, *[window.offset_ms] * (window.offset_ms != 0)]
     kind = "Sliding" if sliding else "Tumbling"
@@ -291,6 +293,7 @@ IMPORTS = {
     "pyflink.datastream.functions": ("KeyedProcessFunction", "ProcessWindowFunction"),
     "pyflink.datastream.window": (
         "CountTrigger",
+        "EventTimeSessionWindows",
         "EventTimeTrigger",
         "GlobalWindows",
         "NeverTrigger",

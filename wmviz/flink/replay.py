@@ -33,14 +33,22 @@ def refuse(scenario: Scenario) -> None:
     Raises
     ------
     FlinkError
-        If its windows go by processing time, or lie at the ends of the 64-bit range.
+        If its windows go by processing time, it has several inputs or an idle timeout, or its windows lie at the ends
+        of the 64-bit range.
     """
     if scenario.window.time == "processing":
         raise FlinkError(
             f"{scenario.name} counts by the server's clock (processing time), and a wall clock cannot be replayed: "
             "every run on Flink would differ. wmviz.simulate shows it."
         )
-    reach_ms = MAX_MS - scenario.window.size_ms - scenario.window.slide_ms
+    combined = scenario.strategy_at == "source" and scenario.partition_count > 1
+    if combined or scenario.subtasks > 1 or scenario.idle_timeout_ms is not None:
+        raise FlinkError(
+            f"{scenario.name} has several inputs or an idle timeout, and only one input is replayed on Flink so far. "
+            "wmviz.simulate shows it."
+        )
+    window = scenario.window
+    reach_ms = MAX_MS - window.size_ms - window.slide_ms - window.gap_ms
     far = next((event for event in scenario.events if abs(event.event_time_ms) > reach_ms), None)
     if far is not None and scenario.window.type != "global":
         raise FlinkError(f"{far.id} is too far from 1970: PyFlink cannot store a window that ends outside 64 bits.")
