@@ -200,6 +200,8 @@ class Scenario:
                 tick_ms = self.next_tick_ms(at_ms)
         if tick_ms is not None and tick_ms <= last_ms:
             yield tick_ms, None
+        if ticks and self.strategy_at == "after" and self.end_of_input_ms is not None:
+            yield self.end_of_input_ms, None
 
     def next_tick_ms(self, at_ms: int) -> int:
         """Give the first periodic tick at or after a time; the first of all is one interval after the start."""
