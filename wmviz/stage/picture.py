@@ -286,7 +286,7 @@ class Marks:
             self._look(step, subject, Look.IN_FLIGHT)
             self.lives[subject].append(row)
         elif kind == Kind.WATERMARK:
-            if self.trace.places[subject] == "window":
+            if subject == self.trace.window_clock:
                 self._watermark(step, value)
         elif kind == Kind.ADDED:
             self._added(step, row, touched)
@@ -311,6 +311,9 @@ class Marks:
             touched.add(subject)
         elif kind == Kind.CLEANED:
             self._cleaned(subject, touched)
+        elif kind == Kind.MERGED:
+            self._cleaned(value, touched)
+            self._status[value] = "merged"
         elif kind == Kind.WRITTEN:
             self._write(subject, value)
             touched.add(subject)
@@ -494,7 +497,7 @@ def _told(trace: Trace, marks: Marks) -> list[list[int]]:
 
 def _tells(trace: Trace, row: int) -> bool:
     """The window operator's watermark repeats the source's, with 0 ms between them: one sentence is enough."""
-    if trace.kind[row] != Kind.WATERMARK or trace.places[trace.subject[row]] != "window":
+    if trace.kind[row] != Kind.WATERMARK or trace.subject[row] != trace.window_clock:
         return True
     return trace.cause[row] < 0
 

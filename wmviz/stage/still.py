@@ -55,7 +55,8 @@ def end_text(trace: Trace) -> str:
         "in no window": ledger.in_no_window,
     }
     fates = ", ".join(f"{number} {words}" for words, number in parts.items() if number)
-    watermark_ms = trace.state(trace.steps - 1).watermarks.get("window", MIN_MS) if trace.steps else MIN_MS
+    last = trace.value_at(("clock", trace.window_clock), trace.steps - 1)
+    watermark_ms = MIN_MS if last is None else last
     totals = sorted(trace.totals.items(), key=lambda item: (item[0][1] or 0, item[0][0]))
     lines = [
         f"{scenario.title or scenario.name}: {ledger.arrived} events arrived{f': {fates}' if fates else ''}",

@@ -8,7 +8,7 @@ class Plane {
   constructor(picture, width) {
     this.picture = picture;
     this.now = 0;
-    this.wide = width >= 560;
+    this.wide = width >= 500;
     this.few = picture.events.length <= MOST_NAMED;
     const gutter = picture.band_axis === "y" ? (this.wide ? this.gutter() : 14 + this.rails() * 9) : 18;
     this.box = { left: this.wide ? 62 : 46, top: 40, right: width - gutter, bottom: 0 };
@@ -336,7 +336,7 @@ class Plane {
 
   /** Where the watermark is named: behind its tip if there is room, else below it. */
   tipPlace(point, x) {
-    const text = `${this.wide ? "watermark " : ""}${point[3]}${point[2] < this.picture.y.from ? " ↓" : ""}`;
+    const text = `${this.width >= 420 ? "watermark " : ""}${point[3]}${point[2] < this.picture.y.from ? " ↓" : ""}`;
     const width = text.length * 6.9;
     const y = this.yInside(point[2]);
     if (x + width + 8 < this.box.right) return { text, x: x + 7, y: y + 4, anchor: "start", box: { x: x + 7, y: y - 8, w: width, h: 15 } };
