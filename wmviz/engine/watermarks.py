@@ -104,7 +104,7 @@ class BoundedAfterEveryEvent(BoundedOutOfOrdernessWatermarks):
         if timestamp_ms <= self._max_timestamp_ms:
             return None
         self._max_timestamp_ms = timestamp_ms
-        return timestamp_ms - self._delay_ms
+        return super().on_periodic_emit()
 
     def on_periodic_emit(self) -> None:
         """Give nothing."""
