@@ -213,7 +213,8 @@ class MergingWindowOperator(WindowOperator):
         aggregate = self._aggregate
         session.accumulator = aggregate.add(session.accumulator, value) if session.events else aggregate.start(value)
         session.events.append(event)
-        self._out.added(session, event)
+        if self._added is not None:
+            self._added(session, event)
         if session.timer_ms is None:
             self._register_timer(session)
         self._set_alarm(session)

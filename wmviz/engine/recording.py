@@ -85,6 +85,8 @@ class Recorder:
         Processing time; set by the wiring.
     cause
         The row that makes the next ones happen, or -1.
+    arrived, record_delivered, added
+        What is called for every event; None where there is nothing to write, since a call costs as much as a row.
     """
 
     observed = frozenset(Kind)
@@ -104,6 +106,9 @@ class Recorder:
         self._written_ms = [MIN_MS] * len(places)
         self._place = self._added = -1
         self._append_step, self._row = _writer(self.trace)
+        self.arrived: Callable[[int, int, Event], None] | None = self._arrived
+        self.record_delivered: Callable[[int], None] | None = self.delivered
+        self.added: Callable[[Pane, int], None] | None = self._write_added
 
     def _begin(self, place: int) -> None:
         """Begin a step: one element handled at one place."""
@@ -117,9 +122,10 @@ class Recorder:
 
     # ------------------------------------------------- told by the source subtasks
 
-    def arrived(self, place: int, index: int, event: Event) -> None:
+    def _arrived(self, place: int, index: int, event: Event) -> None:
         """A source subtask reads an event."""
-        self._begin(place)
+        self._place = place
+        self._append_step(place, self.at_ms)
         self.cause = self._row(ARRIVED, index, event.event_time_ms, -1)
 
     def ticked(self) -> None:
@@ -155,7 +161,8 @@ class Recorder:
 
     def delivered(self, place: int) -> None:
         """A window task takes an element from a channel."""
-        self._begin(place)
+        self._place = place
+        self._append_step(place, self.at_ms)
         self._added = -1
 
     def clock_moved(self, place: int) -> None:
@@ -185,7 +192,7 @@ class Recorder:
 
     # ------------------------------------------------- WindowOutput
 
-    def added(self, pane: Pane, event: int) -> None:
+    def _write_added(self, pane: Pane, event: int) -> None:
         """A window takes in an event."""
         index = pane.index if pane.index >= 0 else self._index(pane)
         value = pane.accumulator if self._result is None else self._result(pane.accumulator, len(pane.events))
@@ -255,9 +262,9 @@ class ResultsRecorder(Recorder):
     def __init__(self, scenario: Scenario) -> None:
         super().__init__(scenario)
         self._append, self._row = self._row, self._result_row
-
-    def arrived(self, place: int, index: int, event: Event) -> None:
-        """Nothing is written."""
+        self.arrived = self.added = None
+        if scenario.window_tasks == 1:  # every result is at the one place
+            self._place, self.record_delivered = scenario.subtasks, None
 
     def delivered(self, place: int) -> None:
         """Remember the place: the next result is there."""
@@ -271,8 +278,10 @@ class ResultsRecorder(Recorder):
         """Remember the watermark: it is written with the next result."""
         self._watermarks_ms[place] = watermark_ms
 
-    def added(self, pane: Pane, event: int) -> None:
-        """Nothing is written."""
+    def fired(self, pane: Pane, value: int) -> None:
+        """A window fires; the sink is not asked."""
+        row = self._result_row(FIRED, self._index(pane), value, -1)
+        self.trace.contents[row] = Content(pane.events, len(pane.events))
 
     def cleaned(self, pane: Pane) -> None:
         """Nothing is written."""

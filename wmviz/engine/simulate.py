@@ -160,6 +160,7 @@ class _Job:
     def run(self) -> None:
         """Take every arrival, tick and timer in order; at equal times the arrivals come first."""
         scenario, recorder, sources = self.scenario, self.recorder, self._sources
+        arrived = recorder.arrived
         ticks, by_clock = self._ticks, scenario.window.time == "processing"
         recorder.at_ms = scenario.grid_start_ms
         for source in sources:
@@ -170,7 +171,8 @@ class _Job:
                 self._pass_time(at_ms, at_ms)
             recorder.at_ms = at_ms
             source = sources[event.partition % len(sources)]
-            recorder.arrived(source.place, index, event)
+            if arrived is not None:
+                arrived(source.place, index, event)
             source.process(index, event.event_time_ms, event.partition)
             if source.ticks:
                 source.unasked = True

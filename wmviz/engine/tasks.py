@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from binascii import crc32
+from collections.abc import Callable
 
 from wmviz.engine.recording import Recorder
 from wmviz.engine.valve import StatusWatermarkValve
@@ -76,6 +77,22 @@ class WindowTask:
         self._recorder.task_status(self.place, idle=idle)
 
 
+def _delivery(task_of_key: dict[str, WindowTask], recorder: Recorder) -> Callable[[int], None]:
+    """Make the function that takes a record to the task of its key; a closure, for its speed."""
+    scenario = recorder.trace.scenario
+    events, event_time, delivered = scenario.events, scenario.window.time == "event", recorder.record_delivered
+
+    def deliver(record: int) -> None:
+        event = events[record]
+        key = event.key
+        task = task_of_key[key]
+        if delivered is not None:
+            delivered(task.place)
+        task.process(key, event.event_time_ms if event_time else recorder.at_ms, event.value, record)
+
+    return deliver
+
+
 class Exchange:
     """Where a source subtask sends: each record to the task of its key, watermarks and statuses to all.
 
@@ -88,6 +105,11 @@ class Exchange:
     recorder
         Writes down what is sent.
 
+    Attributes
+    ----------
+    record
+        Delivers a record, given its number.
+
     Notes
     -----
     Flink 2.3.0: RecordWriterOutput with KeyGroupStreamPartitioner. Which task a key goes to differs from Flink; no
@@ -98,18 +120,8 @@ class Exchange:
         self, subtask: int, tasks: list[WindowTask], of_key: dict[str, WindowTask], recorder: Recorder
     ) -> None:
         self._subtask, self._tasks = subtask, tasks
-        self._task_of_key, self._recorder = of_key, recorder
-        scenario = recorder.trace.scenario
-        self._events = scenario.events
-        self._event_time = scenario.window.time == "event"
-
-    def record(self, record: int) -> None:
-        """Deliver a record."""
-        event = self._events[record]
-        key = event.key
-        task = self._task_of_key[key]
-        self._recorder.delivered(task.place)
-        task.process(key, event.event_time_ms if self._event_time else self._recorder.at_ms, event.value, record)
+        self._recorder = recorder
+        self.record = _delivery(of_key, recorder)
 
     def watermark(self, watermark_ms: int) -> None:
         """Deliver a watermark to every task."""

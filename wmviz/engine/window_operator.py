@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from wmviz.engine.aggregates import Aggregate
@@ -44,11 +44,15 @@ class Pane:
 
 
 class _Panes:
-    """All panes of one window. They share their times, so one timer stands for the timers of all its keys."""
+    """All panes of one window. They share their times, so one timer stands for the timers of all its keys.
 
-    __slots__ = ("by_key", "cleanup_ms", "timer_ms", "window")
+    While it waits, no element can make the window fire; unless `is_waiting`, the trigger is asked for each.
+    """
+
+    __slots__ = ("by_key", "cleanup_ms", "is_waiting", "timer_ms", "window")
 
     def __init__(self, window: AnyWindow, timer_ms: int | None, cleanup_ms: int) -> None:
+        self.is_waiting = timer_ms is not None
         self.window = window
         self.timer_ms = timer_ms
         self.cleanup_ms = cleanup_ms
@@ -77,8 +81,8 @@ class PanesSnapshot(NamedTuple):
 class WindowOutput(Protocol):
     """What the operator tells about each element and each firing, in order."""
 
-    def added(self, pane: Pane, event: int) -> None:
-        """Tell that a window has taken in an event."""
+    added: Callable[[Pane, int], None] | None
+    """Is told that a window has taken in an event; None if nobody wants to know."""
 
     def fired(self, pane: Pane, value: int) -> None:
         """Tell a result; the pane still has its content."""
@@ -152,7 +156,7 @@ class WindowOperator:
         self.watermark_ms = MIN_MS
         self._assigner, self._trigger, self._aggregate, self._out = assigner, trigger, aggregate, out
         # Looked up once: these are called for every element.
-        self._assign, self._add_value = assigner.assign, aggregate.add
+        self._assign, self._start, self._add_value = assigner.assign, aggregate.start, aggregate.add
         self._added, self._on_element = out.added, trigger.on_element
         self._purging, self._side_output, self._event_time = purging, side_output, event_time
         self._judges_lateness = event_time and not isinstance(assigner, GlobalWindows)
@@ -160,7 +164,7 @@ class WindowOperator:
         self._windows: dict[AnyWindow, _Panes] = {}
         # An assigner may give the same list for the next element: then its panes need no looking up.
         self._latest_windows: list[AnyWindow] = []
-        self._latest_panes: _Panes | None = None
+        self._latest_panes: list[_Panes] = []
         self._dormant: dict[AnyWindow, _Panes] = {}
         self._timers: list[tuple[int, int, Any]] = []  # time, serial number, whose timer it is
         self._serial = 0
@@ -178,26 +182,38 @@ class WindowOperator:
             A number that names it in the output.
         """
         windows = self._assign(timestamp_ms)
-        if windows is self._latest_windows and self._latest_panes is not None:
-            self._add(self._latest_panes, key, value, event)
-            return
-        missed = None
-        accepted = False
+        if windows is not self._latest_windows:
+            self._latest_windows, self._latest_panes = windows, self._takers(windows)
+        added = self._added
+        for panes in self._latest_panes:
+            pane = panes.by_key.get(key)
+            if pane is None:
+                pane = panes.by_key[key] = (self._dormant and self._awake(panes.window, key)) or Pane(key, panes.window)
+            events = pane.events
+            pane.accumulator = self._add_value(pane.accumulator, value) if events else self._start(value)
+            events.append(event)
+            if added is not None:
+                added(pane, event)
+            if not panes.is_waiting and self._on_element(pane, self.watermark_ms):
+                self._fire(pane)
+        if not self._latest_panes:
+            self._turn_away(timestamp_ms, event)
+        elif len(self._latest_panes) < len(windows):
+            taken = {panes.window for panes in self._latest_panes}
+            self._out.missed(event, key, [window for window in windows if window not in taken])
+
+    def _takers(self, windows: list[AnyWindow]) -> list[_Panes]:
+        """Give the panes of those windows that still take elements, opening them where need be."""
+        live = []
         for window in windows:
             panes = self._windows.get(window)
             if panes is None:
                 cleanup_ms = self._cleanup_ms(window)
                 if self._judges_lateness and cleanup_ms <= self.watermark_ms:
-                    missed = [*(missed or ()), window]
                     continue
                 panes = self._open(window, cleanup_ms)
-            self._add(panes, key, value, event)
-            accepted = True
-            self._latest_windows, self._latest_panes = windows, panes if len(windows) == 1 else None
-        if not accepted:
-            self._turn_away(timestamp_ms, event)
-        elif missed:
-            self._out.missed(event, key, missed)
+            live.append(panes)
+        return live
 
     def advance(self, watermark_ms: int) -> None:
         """Take in a watermark: it holds first, then due timers run, smallest time first, then it goes downstream."""
@@ -205,7 +221,7 @@ class WindowOperator:
         if self._event_time and self._timers and self._timers[0][0] <= watermark_ms:
             self._run_timers(watermark_ms)
         if watermark_ms == MAX_MS and self._judges_lateness:
-            self._latest_panes = None
+            self._latest_windows = []
             self._dormant.clear()
             self._windows.clear()  # windows whose cleanup time is MAX keep their state, but are late like all others
         self._out.watermark(watermark_ms)
@@ -270,17 +286,6 @@ class WindowOperator:
                 self._serial += 1
                 heapq.heappush(self._timers, (time_ms, self._serial, panes))
 
-    def _add(self, panes: _Panes, key: str, value: int, event: int) -> None:
-        pane = panes.by_key.get(key)
-        if pane is None:
-            pane = panes.by_key[key] = (self._dormant and self._awake(panes.window, key)) or Pane(key, panes.window)
-        events = pane.events
-        pane.accumulator = self._add_value(pane.accumulator, value) if events else self._aggregate.start(value)
-        events.append(event)
-        self._added(pane, event)
-        if self._on_element(pane, self.watermark_ms):
-            self._fire(pane)
-
     def _turn_away(self, timestamp_ms: int, event: int) -> None:
         """Deal with an element that no window took: late, unless it was ahead of the watermark in a gap."""
         if not (self._judges_lateness and wrap(timestamp_ms + self._lateness_ms) <= self.watermark_ms):
@@ -300,8 +305,9 @@ class WindowOperator:
                     self._fire(pane)
                 if cleans:
                     self._out.cleaned(pane)
+            panes.is_waiting = panes.is_waiting and not fires
             if cleans:
-                self._latest_panes = None
+                self._latest_windows = []
                 windows = self._windows if self._windows.get(panes.window) is panes else self._dormant
                 del windows[panes.window]
 

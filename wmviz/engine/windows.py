@@ -154,11 +154,12 @@ class GlobalWindows:
     Flink 2.3.0: GlobalWindows.
     """
 
-    _ALL: tuple[AnyWindow, ...] = (GLOBAL_WINDOW,)
+    def __init__(self) -> None:
+        self._all: list[AnyWindow] = [GLOBAL_WINDOW]
 
     def assign(self, timestamp_ms: int) -> list[AnyWindow]:
         """Give the global window, whatever the timestamp."""
-        return list(self._ALL)
+        return self._all
 
 
 def assigner_of(window: Window) -> WindowAssigner:
