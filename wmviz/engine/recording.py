@@ -286,8 +286,11 @@ class ResultsRecorder(Recorder):
     def cleaned(self, pane: Pane) -> None:
         """Nothing is written."""
 
+    def ticked(self) -> None:
+        """Nothing is written."""
+
     def _begin(self, place: int) -> None:
-        self._place = place
+        """Begin no step: only results are steps, and they are at window tasks."""
 
     def _result_row(self, kind: int, subject: int, value: int, cause: int) -> int:
         """Append a result as a step of its own, behind the watermark that it met if that is new."""
