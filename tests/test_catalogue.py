@@ -183,3 +183,38 @@ class TestBusySaturday:
         late = sum(1 for _ in trace.outcomes().late)
         beyond = sum(event.arrival_time_ms - event.event_time_ms > 120_000 for event in busy.events)
         assert 0 < late < beyond / 5
+
+
+class TestManyInputs:
+    def test_a_quiet_partition_lets_no_window_fire_until_an_idle_timeout_leaves_it_out(self):
+        quiet = wmviz.scenario("quiet-partition")
+        assert len(wmviz.simulate(quiet).firings) == 0
+        mended = wmviz.simulate(quiet.replace(idle_timeout="1 min"))
+        assert len(mended.firings) == 5
+        assert mended.all_firings[0].watermark_ms == time_ms("7:00:59.999")
+
+    def test_a_subtask_without_a_partition_lets_no_window_fire_until_it_is_idle_or_gone(self):
+        spare = wmviz.scenario("spare-subtask")
+        assert len(wmviz.simulate(spare).firings) == 0
+        assert len(wmviz.simulate(spare.replace(subtasks=1)).firings) == 3
+        assert len(wmviz.simulate(spare.replace(idle_timeout="1 min")).firings) == 3
+
+    def test_with_a_timeout_of_1_s_the_slow_input_loses_its_next_events(self):
+        bet = wmviz.scenario("idle-bet")
+        trace = wmviz.simulate(bet)
+        assert {f.key for f in trace.all_firings} == {"r4471", "r7", "r9"}
+        assert trace.outcomes().late == {"r9@6:02", "r9@6:03", "r9@6:04"}
+        waiting = wmviz.simulate(bet.replace(idle_timeout=None))
+        assert len(waiting.firings) == 0
+        assert len(waiting.late) == 0
+
+    def test_a_session_that_has_fired_and_grows_fires_again_as_another_row_of_the_sink(self):
+        trace = wmviz.simulate(wmviz.scenario("workout-sessions"))
+        of_runner = [(f.window.start_ms, f.window.end_ms, f.value) for f in trace.all_firings if f.key == "r4471"]
+        assert of_runner == [
+            (time_ms("6:00"), time_ms("6:16"), 2000),
+            (time_ms("6:00"), time_ms("6:35"), 4000),
+        ]
+        assert sum(value for (key, *_), value in trace.totals.items() if key == "r4471") == 6000
+        assert trace.outcomes().late == {"r9@6:04"}
+        assert "Session [6:00, 6:16) of r4471 becomes part of [6:00, 6:35)" in str(trace.explain("r4471@6:00"))

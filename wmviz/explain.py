@@ -49,6 +49,11 @@ def life(trace: Trace, event_id: str) -> Story:
     event = trace.event_index(event_id)
     rows = set(trace.rows_of.get(("event", event), ()))
     windows = {trace.subject[row] for row in rows if trace.kind[row] == Kind.ADDED}
+    merges = [row for row, kind in enumerate(trace.kind) if kind == Kind.MERGED and row > min(rows, default=0)]
+    for row in merges:
+        if trace.value[row] in windows:
+            windows.add(trace.subject[row])
+            rows.add(row)
     asked = (row for row in trace.contents if trace.subject[row] in windows or Kind.ADDED not in trace.observed)
     firings = [row for row in asked if event in trace.firing_events(row)]
     rows.update(firings)

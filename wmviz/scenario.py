@@ -185,8 +185,7 @@ class Scenario:
         tuple of (int, int or None)
             Processing time in ms and the index of the event that arrives, or None for a periodic tick. Only the ticks
             that can change something are given: the first one after each group of arrivals. Ticks lie on a grid of
-            ``interval_ms`` from the scenario's start; on equal milliseconds the arrival comes first. A strategy behind
-            the source is asked once more at the end of the input.
+            ``interval_ms`` from the scenario's start; on equal milliseconds the arrival comes first.
         """
         ticks = self.emission == "interval" and self.strategy != "none"
         last_ms = MAX_MS if self.end_of_input_ms is None else self.end_of_input_ms
@@ -200,8 +199,6 @@ class Scenario:
                 tick_ms = self.next_tick_ms(at_ms)
         if tick_ms is not None and tick_ms <= last_ms:
             yield tick_ms, None
-        if ticks and self.strategy_at == "after" and self.end_of_input_ms is not None:
-            yield self.end_of_input_ms, None
 
     def next_tick_ms(self, at_ms: int) -> int:
         """Give the first periodic tick at or after a time; the first of all is one interval after the start."""

@@ -99,7 +99,7 @@ class SourceSubtask:
             self._strategy = TimestampsAndWatermarksOperator(job.generator(self), exchange)
         self.process = self._strategy.process
         self._interval = scenario.emission == "interval" and scenario.strategy != "none"
-        self._asks_at_end = scenario.strategy_at == "after"
+        self._is_behind_source = scenario.strategy_at == "after"
         self.ticks = self._interval or bool(self.timers)
 
     def tick(self) -> None:
@@ -116,12 +116,9 @@ class SourceSubtask:
         return max(now_ms, min(due)) if due else None
 
     def end(self) -> None:
-        """Let the input end: a strategy behind the source asks its generator a last time, then MAX goes out."""
-        if self._asks_at_end:
-            self._recorder.ticked()
-            self._strategy.tick()
+        """Let the input end: MAX goes out, and what the generator had not said yet is never said."""
         self._recorder.ended(self.place)
-        if self._asks_at_end:
+        if self._is_behind_source:
             self._strategy.end_of_input()
         else:
             self._strategy.end_of_source()
@@ -140,6 +137,7 @@ class _Job:
         task_of_key = tasks_of_keys(scenario, self._tasks)
         exchanges = [Exchange(number, self._tasks, task_of_key, recorder) for number in subtasks]
         self._sources = [SourceSubtask(number, self, exchanges[number]) for number in subtasks]
+        self._clock_origin_ms = scenario.grid_start_ms - 1
         self._ticks: list[tuple[int, int]] = []  # time, subtask
 
     def generator(self, subtask: SourceSubtask) -> WatermarkGenerator:
@@ -152,7 +150,8 @@ class _Job:
             generator = generator_of(scenario.strategy, scenario.bound_ms, per_event=per_event)
         if scenario.idle_timeout_ms is None:
             return generator
-        clock = PausableRelativeClock(lambda: self.recorder.at_ms)
+        # To the timer a reading of 0 means "not running"; the clock of a machine never reads 0, so this one does not.
+        clock = PausableRelativeClock(lambda: self.recorder.at_ms - self._clock_origin_ms)
         timer = WatermarksWithIdleness(generator, scenario.idle_timeout_ms, clock)
         subtask.timers.append(timer)
         return timer

@@ -15,7 +15,7 @@ from pathlib import Path
 from wmviz import catalogue
 from wmviz.flink import recorded
 from wmviz.flink.program import plain_name
-from wmviz.flink.replay import RECORD_SWITCH, reports
+from wmviz.flink.replay import RECORD_SWITCH, replayable, reports
 from wmviz.scenario import Scenario
 
 MOST_EVENTS = 2_000
@@ -56,7 +56,7 @@ def main(notebooks: list[str]) -> None:
     for old in recorded.FOLDER.glob("*.json"):
         old.unlink()
     scenarios = [recordable(catalogue.scenario(name)) for name in catalogue.names()]
-    record([scenario for scenario in scenarios if scenario.window.time == "event"])
+    record([scenario for scenario in scenarios if replayable(scenario)])
     os.environ[RECORD_SWITCH] = "1"
     for notebook in notebooks:
         run_notebook(Path(notebook))

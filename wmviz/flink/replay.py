@@ -54,6 +54,15 @@ def refuse(scenario: Scenario) -> None:
         raise FlinkError(f"{far.id} is too far from 1970: PyFlink cannot store a window that ends outside 64 bits.")
 
 
+def replayable(scenario: Scenario) -> bool:
+    """Say whether Flink can replay a scenario; `refuse` says why not."""
+    try:
+        refuse(scenario)
+    except FlinkError:
+        return False
+    return True
+
+
 def run(scenario: Scenario, limit_s: float = LIMIT_S) -> Trace:
     """Run a scenario on Flink in this process, in its exact order of arrivals and ticks.
 
