@@ -236,6 +236,9 @@ class _Teller:
         if not windows:
             return f"{event.id} falls between two windows and is behind the watermark {watermark}"
         gone = self.cleanup(windows[0])
+        if self.scenario.window.type == "session":
+            own = f"its own window {self.window(windows[0])} lasts only to watermark {gone}"
+            return f"{event.id} is too late: it touches no live session, {own}, and the watermark is {watermark}"
         which = f"its window {self.window(windows[0])} was" if len(windows) == 1 else "all its windows were"
         last = "deleted at" if len(windows) == 1 else "deleted, the last one at"
         return f"{event.id} is too late: {which} {last} watermark {gone}, and the watermark is {watermark}"

@@ -263,23 +263,3 @@ DRIVERS: dict[str, Driver] = {
     "sink": sinks.sink,
 }
 """Every mechanism that a case may name."""
-BUILT = frozenset(
-    {
-        "watermark_generator",
-        "window_assigner",
-        "window",
-        "session",
-        "idleness",
-        "multiplexer",
-        "valve",
-        "two_input",
-        "sql_watermark_assigner",
-        "barrier_aligned",
-        "barrier_unaligned",
-        "checkpoint_scheduling",
-        "recovery",
-        "watermark_alignment",
-        "sink",
-    }
-)
-"""Those that the engine has; cases of the others are expected to fail."""
