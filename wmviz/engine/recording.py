@@ -48,9 +48,8 @@ def _numbered(name: str, count: int) -> list[str]:
 
 def _writer(trace: Trace) -> tuple[Callable[[int, int], None], Callable[[int, int, int, int], int]]:
     """Make the functions that append a step and a row; closures, since this is where a simulation spends its time."""
-    step = -1
-    rows = trace.kind
-    columns = (rows.append, trace.subject.append, trace.value.append, trace.cause.append, trace.step.append)
+    step = row = -1
+    columns = (trace.kind.append, trace.subject.append, trace.value.append, trace.cause.append, trace.step.append)
     kind_append, subject_append, value_append, cause_append, step_append = columns
     place_append, at_append = trace.step_place.append, trace.step_at_ms.append
 
@@ -61,12 +60,14 @@ def _writer(trace: Trace) -> tuple[Callable[[int, int], None], Callable[[int, in
         at_append(at_ms)
 
     def append(kind: int, subject: int, value: int, cause: int) -> int:
+        nonlocal row
+        row += 1
         kind_append(kind)
         subject_append(subject)
         value_append(value)
         cause_append(cause)
         step_append(step)
-        return len(rows) - 1
+        return row
 
     return begin, append
 
@@ -138,12 +139,16 @@ class Recorder:
         self.cause = self._row(Kind.ENDED, place, 0, -1)
 
     def split_watermark(self, place: int, split: int, watermark_ms: int) -> None:
-        """The watermark of a split rises."""
+        """The watermark of a split rises; alone in its subtask it has no clock of its own."""
+        if split not in self._split_clocks:
+            return
         self._continue(place)
         self.cause = self._row(WATERMARK, self._split_clocks[split], watermark_ms, self.cause)
 
     def split_status(self, place: int, split: int, *, idle: bool) -> None:
         """A split becomes idle or active."""
+        if split not in self._split_clocks:
+            return
         self._continue(place)
         self.cause = self._row(STATUS, self._split_clocks[split], Status.IDLE if idle else Status.ACTIVE, self.cause)
 
