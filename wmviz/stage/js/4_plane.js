@@ -35,6 +35,7 @@ class Plane {
     this.timeline = new Timeline();
     this.growing = new Set();
     const { left, top, right, bottom } = this.box;
+    this.namedBands = [];
     this.labels = new Labels(left + 2, top - 20, this.wide && picture.lanes === 1 ? this.width : right, bottom);
     this.changed = new Set(picture.events.keys());
     for (const layer of [this.bandLayer, this.fireLayer, this.riseLayer, this.labelLayer, this.diagonalLayer]) layer.replaceChildren();
@@ -216,7 +217,8 @@ class Plane {
     const x = aside ? x2 + 8 : x1 + 5;
     const y = aside ? (y1 + y2) / 2 - 2 : y1 + 13;
     const lines = aside ? lineUp(band.label) : [band.label];
-    const top = y - 7 * (lines.length - 1);
+    const top = this.freeForName(x, y - 7 * (lines.length - 1), 14 * lines.length + 14);
+    if (top === null) return;
     const name = svg("text", { x, y: top, class: "wmviz-band-name" });
     lines.forEach((line, nth) => name.append(svg("tspan", { x, dy: nth && 14, text: line })));
     const state = svg("text", { x, y: top + 14 * lines.length, class: "wmviz-band-state" });
@@ -226,6 +228,17 @@ class Plane {
       state.textContent = stands < 0 ? "" : band.states[stands][2];
       state.setAttribute("class", `wmviz-band-state wmviz-state-${stands < 0 ? "none" : STATES[band.states[stands][1]]}`);
     });
+  }
+
+  /** Sessions lie over each other in part: give the height nearest to the wanted one that no other name has taken. */
+  freeForName(x, wanted, h) {
+    for (const shift of [0, 30, -30, 60, -60]) {
+      const box = { x: x - 2, y: wanted + shift - 11, w: 112, h };
+      if (this.namedBands.some((other) => overlap(box, other))) continue;
+      this.namedBands.push(box);
+      return wanted + shift;
+    }
+    return null;
   }
 
   /** Windows that lie over each other stand side by side at the right, each as a rail. */
