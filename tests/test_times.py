@@ -141,6 +141,7 @@ class TestDurations:
             ("2 Hours", 7_200_000),
             ("-2 min", -120_000),
             ("0 ms", 0),
+            ("0", 0),
             (5, 5),
             (-5, -5),
             ("9223372036854775807 ms", MAX_MS),
@@ -156,6 +157,10 @@ class TestDurations:
         with pytest.raises(TimeError, match='is not a duration; write "2 min"') as refusal:
             duration_ms(wrong)
         assert len(str(refusal.value)) < 200
+
+    def test_a_number_without_a_unit_is_refused_with_the_unit_to_write(self):
+        with pytest.raises(TimeError, match='"20 min" or "20 ms": it needs a unit'):
+            duration_ms("20")
 
     @pytest.mark.parametrize("wrong", ["0.5 ms", "1.0005 s"])
     def test_a_part_of_a_millisecond_is_refused(self, wrong):

@@ -50,7 +50,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         """Say in a line whether they agree, and list where they do not."""
-        name, counts = self.ours.scenario.name, ", ".join(f"{n} {what}" for what, n in self.counts.items())
+        name, counts = self.ours.scenario.name, ", ".join(_counted(n, what) for what, n in self.counts.items())
         if self.same:
             return f"{name}: wmviz and {self.flink.engine} agree on {counts}"
         lines = [f"{name}: wmviz and {self.flink.engine} differ on {len(self.differences)} of {counts}"]
@@ -64,7 +64,7 @@ class Comparison:
             "firings": len(outcomes.firings),
             "late events": len(outcomes.late),
             "dropped events": outcomes.dropped or 0,
-            "watermarks seen": len(outcomes.seen_watermarks),
+            "seen watermarks": len(outcomes.seen_watermarks),
             "totals": len(outcomes.totals),
         }
 
@@ -81,6 +81,11 @@ class Comparison:
         rest = "".join(f"<li>{escape(str(difference))}</li>" for difference in others)
         verdict = escape(repr(self).splitlines()[0])
         return f"<p>{verdict}</p><table>{head}{rows}</table>" + (f"<ul>{rest}</ul>" if rest else "")
+
+
+def _counted(number: int, what: str) -> str:
+    """Write "1 firing" and "2 firings"."""
+    return f"{number} {what.removesuffix('s') if number == 1 else what}"
 
 
 def compare(scenario: Scenario, flink: Trace | None = None) -> Comparison:

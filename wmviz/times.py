@@ -84,7 +84,7 @@ def duration_ms(value: int | str) -> int:
     Parameters
     ----------
     value
-        Text with the units ms, s, min, h, d, or a whole number of milliseconds. May be negative.
+        Text with the units ms, s, min, h, d (``"0"`` needs none), or a whole number of milliseconds. May be negative.
 
     Returns
     -------
@@ -100,10 +100,14 @@ def duration_ms(value: int | str) -> int:
         return _in_range(value)
     if isinstance(value, str):
         text = value.strip().lower()
+        if text == "0":  # the one number that needs no unit
+            return 0
         sign, text = (-1, text[1:].lstrip()) if text.startswith("-") else (1, text)
         parts = list(_PART.finditer(text))
         if parts and "".join(part[0] for part in parts) == text and all(part[3] in _UNIT_MS for part in parts):
             return _in_range(sign * sum(_part_ms(part, value) for part in parts))
+        if text.isdecimal() and len(text) < 20:
+            raise TimeError(f'{value!r} is not a duration; write "{text} min" or "{text} ms": it needs a unit')
     raise TimeError(
         f'{shown(value)} is not a duration; write "2 min", "1 h 30 min", "200 ms" or a number of milliseconds'
     )

@@ -78,6 +78,11 @@ class TestEndOfInput:
         ended = next(row for row in trace if row.kind == Kind.ENDED)
         assert trace[ended.row + 1].cause == ended.row
 
+    @pytest.mark.parametrize("strategy_at", ["source", "after"])
+    def test_what_the_generator_was_not_asked_for_before_the_end_is_never_sent(self, strategy_at):
+        trace = run([["x", 1, 1], ["y", 2, 25]], emission="interval", strategy_at=strategy_at, end_of_input=30)
+        assert [f[3] for f in fired(trace)] == [MAX_MS, MAX_MS]
+
     def test_without_an_end_the_source_runs_on_and_windows_stay_open(self):
         trace = run([["x", 1, 1], ["y", 2, 25]], bound=100)
         assert fired(trace) == []
@@ -99,6 +104,12 @@ class TestProcessingTime:
     def test_the_window_fires_before_the_arrival_of_the_same_millisecond(self):
         trace = run([["x", 1, 0, 9], ["x", 2, 0, 10]], **CLOCK)
         assert [row.kind.name for row in trace if row.at_ms == 10][:3] == ["FIRED", "WRITTEN", "CLEANED"]
+
+    def test_a_tick_comes_behind_the_arrival_of_the_same_millisecond_even_if_a_timer_is_due_then(self):
+        window = {"size": 10, "time": "processing"}
+        trace = run([["x", 1, 3, 5], ["x", 2, 4, 10]], window=window, emission="interval", interval=5)
+        rows = [(row.kind.name, row.value) for row in trace if row.at_ms == 10 and row.place == "source"]
+        assert rows == [("ARRIVED", 4), ("WATERMARK", 3)]
 
     def test_at_the_end_of_the_input_a_window_that_is_not_due_never_fires(self):
         assert [f.value for f in run([["x", 1, 0, 5]], **CLOCK, end_of_input=9).all_firings] == []
@@ -128,3 +139,32 @@ class TestWaysToRun:
         scenario = Scenario.of(events=[["x", 1, 5], ["x", 2, 9]], window=10)
         assert [f.watermark_ms for f in wmviz.simulate(scenario, generator=Boldly(0)).all_firings] == [9]
         assert wmviz.simulate(scenario).all_firings == ()
+
+
+def statuses(trace):
+    return [(row.at_ms, row.value) for row in trace if row.kind == Kind.STATUS and row.place == "source"]
+
+
+class TestIdleness:
+    @pytest.mark.parametrize("shift_ms", [-1000, -400, -200, 0, 5000])
+    def test_no_time_of_a_scenario_is_special_to_the_timer(self, shift_ms):
+        trace = run([["x", 1, shift_ms]], emission="interval", idle_timeout=300)
+        assert statuses(trace) == [(shift_ms + 800, 1)]
+
+    @pytest.mark.parametrize("partitions", [1, 2])
+    def test_a_source_that_never_emits_is_idle_although_its_events_come(self, partitions):
+        events = [["x", 1, at_ms, at_ms, number % partitions] for number, at_ms in enumerate(range(0, 1000, 100))]
+        trace = run(events, strategy="none", emission="interval", idle_timeout=300)
+        assert [row.at_ms for row in trace if row.kind == Kind.STATUS and row.subject == "source"] == [600]
+
+    def test_a_watermark_that_is_no_progress_ends_the_idleness_of_a_split(self):
+        """Partition 1 falls silent, and comes back with an old event: partition 0 waits for it again."""
+        events = [
+            ["x", 1, 0, 0, 0],
+            ["x", 1, 10, 0, 1],
+            *(["x", 1, at_ms, at_ms, 0] for at_ms in range(100, 1300, 100)),
+            ["x", 1, 5, 1250, 1],
+            ["x", 1, 1300, 1300, 0],
+        ]
+        seen = list(run([*events, ["x", 1, 1400, 1400, 0]], idle_timeout=300).seen_watermarks.values())
+        assert seen[-3:] == [1199, 1199, 1199]

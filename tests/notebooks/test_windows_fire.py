@@ -71,6 +71,10 @@ FACTS = {
     "r9 gets a badge that r4471 ran for": (
         max(six_am(T), key=six_am(T).get) == "r4471" and max(six_am(BY_CLOCK), key=six_am(BY_CLOCK).get) == "r9"
     ),
+    "one kilometre of 6 am is missing too: r7's, which came 28 minutes late": (
+        EVENTS["r7@6:56"].arrival_time_ms - EVENTS["r7@6:56"].event_time_ms == 28 * MINUTE_MS
+        and (T.outcomes().late, T.dropped_count) == ({"r7@6:56"}, 0)
+    ),
     "r12 loses two of three events": six_am(T)["r12"] - six_am(BY_CLOCK)["r12"]
     == EVENTS["r12@6:56"].value + EVENTS["r12@6:58"].value,
     "every event is counted": sum(BY_CLOCK.totals.values()) == sum(event.value for event in S.events),

@@ -64,7 +64,7 @@ def read_duration(answer: object) -> int:
         return duration_ms(_plain(answer))
     except TimeError:
         raise AnswerError(
-            f'{answer!r} cannot be read as a length of time. Write it as "20 min", "1 h" or a number of milliseconds.'
+            f'{answer!r} cannot be read as a length of time. Write it with its unit, as "20 min", "1 h" or "500 ms".'
         ) from None
 
 

@@ -13,6 +13,7 @@ from wmviz.engine.tasks import Exchange, WindowTask, tasks_of_keys
 from wmviz.engine.triggers import trigger_of
 from wmviz.engine.watermarks import (
     EmitOnEvent,
+    NoWatermarksGenerator,
     PausableRelativeClock,
     TimestampsAndWatermarksOperator,
     WatermarkGenerator,
@@ -77,8 +78,12 @@ class SourceSubtask:
         Sends an event on, given its index, timestamp and partition, and behind it what it makes the generator emit.
     ticks
         Whether periodic ticks ever matter.
+    clock_origin_ms
+        When the clock of those timers reads 0.
     unasked
         Whether there were events since the last tick.
+    timers
+        The idleness timers of its generators.
     next_tick_ms
         The tick on the agenda, or None.
     """
@@ -87,15 +92,19 @@ class SourceSubtask:
         scenario = job.scenario
         self.place = number
         self.timers: list[WatermarksWithIdleness] = []
+        # To these timers a reading of 0 means "not running". The clock of a machine never reads 0; nor does theirs.
+        self.clock_origin_ms = scenario.grid_start_ms - 1
         self.unasked = False
         self.next_tick_ms: int | None = None
         self._recorder = job.recorder
         splits = scenario.partitions_of(number)
         self._strategy: ProgressiveTimestampsAndWatermarks | TimestampsAndWatermarksOperator
-        if scenario.strategy_at == "source" and len(splits) > 1:
-            self._strategy = ProgressiveTimestampsAndWatermarks(splits, lambda: job.generator(self), exchange)
+        if scenario.strategy_at == "source" and (len(splits) > 1 or scenario.idle_timeout_ms is not None):
+            self._strategy = ProgressiveTimestampsAndWatermarks(
+                splits, lambda: job.generator(self), job.main_generator(self), exchange
+            )
         else:
-            # One generator. A single split needs no combining, and a source without any has only its main output.
+            # One generator: a single split needs no combining.
             self._strategy = TimestampsAndWatermarksOperator(job.generator(self), exchange)
         self.process = self._strategy.process
         self._interval = scenario.emission == "interval" and scenario.strategy != "none"
@@ -113,7 +122,7 @@ class SourceSubtask:
         if self.unasked and self._interval:
             return now_ms
         due = [due_ms for timer in self.timers if (due_ms := timer.due_ms()) is not None]
-        return max(now_ms, min(due)) if due else None
+        return max(now_ms, self.clock_origin_ms + min(due)) if due else None
 
     def end(self) -> None:
         """Let the input end: MAX goes out, and what the generator had not said yet is never said."""
@@ -137,22 +146,27 @@ class _Job:
         task_of_key = tasks_of_keys(scenario, self._tasks)
         exchanges = [Exchange(number, self._tasks, task_of_key, recorder) for number in subtasks]
         self._sources = [SourceSubtask(number, self, exchanges[number]) for number in subtasks]
-        self._clock_origin_ms = scenario.grid_start_ms - 1
         self._ticks: list[tuple[int, int]] = []  # time, subtask
 
     def generator(self, subtask: SourceSubtask) -> WatermarkGenerator:
         """Make a generator as the strategy says."""
-        scenario = self.scenario
-        per_event = scenario.emission == "event"
-        if self._own is not None:
-            generator = EmitOnEvent(self._own) if per_event else self._own
-        else:
-            generator = generator_of(scenario.strategy, scenario.bound_ms, per_event=per_event)
-        if scenario.idle_timeout_ms is None:
+        scenario, per_event = self.scenario, self.scenario.emission == "event"
+        if self._own is None and scenario.idle_timeout_ms is None:
+            return generator_of(scenario.strategy, scenario.bound_ms, per_event=per_event)
+        generator = self._own or generator_of(scenario.strategy, scenario.bound_ms)
+        if per_event:
+            generator = EmitOnEvent(generator)
+        return self._with_idleness(generator, subtask)
+
+    def main_generator(self, subtask: SourceSubtask) -> WatermarkGenerator:
+        """Make the generator of a source's main output: no event ever reaches it, so only its timer matters."""
+        return self._with_idleness(NoWatermarksGenerator(), subtask)
+
+    def _with_idleness(self, generator: WatermarkGenerator, subtask: SourceSubtask) -> WatermarkGenerator:
+        if self.scenario.idle_timeout_ms is None:
             return generator
-        # To the timer a reading of 0 means "not running"; the clock of a machine never reads 0, so this one does not.
-        clock = PausableRelativeClock(lambda: self.recorder.at_ms - self._clock_origin_ms)
-        timer = WatermarksWithIdleness(generator, scenario.idle_timeout_ms, clock)
+        clock = PausableRelativeClock(lambda: self.recorder.at_ms - subtask.clock_origin_ms)
+        timer = WatermarksWithIdleness(generator, self.scenario.idle_timeout_ms, clock)
         subtask.timers.append(timer)
         return timer
 
@@ -201,7 +215,7 @@ class _Job:
             timer_ms, task = min(self._timers()) if by_clock else (_NEVER_MS, -1)
             if tick_ms >= ticks_before_ms and timer_ms > now_ms:
                 break
-            if timer_ms < tick_ms:
+            if timer_ms < tick_ms or tick_ms >= ticks_before_ms:
                 self._run_timers(task, timer_ms)
             else:
                 self._run_tick(*heapq.heappop(ticks))

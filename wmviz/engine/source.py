@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from wmviz.engine.multiplexer import DeferredOutput, ImmediateOutput, PartialWatermark, WatermarkOutputMultiplexer
-from wmviz.engine.watermarks import RecordOutput, WatermarkEmitter, WatermarkGenerator, emit_periodically
+from wmviz.engine.watermarks import (
+    RecordOutput,
+    WatermarkEmitter,
+    WatermarkGenerator,
+    WatermarkOutput,
+    emit_periodically,
+)
 
 
 class SplitOutput(RecordOutput, Protocol):
@@ -17,6 +23,37 @@ class SplitOutput(RecordOutput, Protocol):
 
     def split_status(self, split: int, *, idle: bool) -> None:
         """Tell that a split has become idle or active."""
+
+
+class _Output:
+    """One of the two outputs of a source subtask, that of the splits and the main one; only both together are idle.
+
+    Each counts as idle until it has emitted something, even if records flow.
+
+    Notes
+    -----
+    Flink 2.3.0: IdlenessManager of ProgressiveTimestampsAndWatermarks.
+    """
+
+    def __init__(self, out: WatermarkOutput) -> None:
+        self._out, self.other = out, self
+        self._is_idle = True
+
+    def emit(self, watermark_ms: int) -> None:
+        """Pass a watermark on."""
+        self._is_idle = False
+        self._out.emit(watermark_ms)
+
+    def mark_idle(self) -> None:
+        """Pass it on, if the other output is idle too."""
+        self._is_idle = True
+        if self.other._is_idle:
+            self._out.mark_idle()
+
+    def mark_active(self) -> None:
+        """Pass it on."""
+        self._is_idle = False
+        self._out.mark_active()
 
 
 class _Split:
@@ -42,6 +79,8 @@ class ProgressiveTimestampsAndWatermarks:
         Their numbers.
     generator
         Makes the generator of a split.
+    main
+        The generator of the main output, which no event of a split reaches.
     out
         What comes next.
 
@@ -50,10 +89,18 @@ class ProgressiveTimestampsAndWatermarks:
     Flink 2.3.0: ProgressiveTimestampsAndWatermarks, SourceOperator.
     """
 
-    def __init__(self, splits: Iterable[int], generator: Callable[[], WatermarkGenerator], out: SplitOutput) -> None:
+    def __init__(
+        self,
+        splits: Iterable[int],
+        generator: Callable[[], WatermarkGenerator],
+        main: WatermarkGenerator,
+        out: SplitOutput,
+    ) -> None:
         self._out = out
         self._emitter = WatermarkEmitter(out)
-        self._multiplexer = WatermarkOutputMultiplexer(self._emitter)
+        self._main, self._main_output, split_output = main, _Output(self._emitter), _Output(self._emitter)
+        self._main_output.other, split_output.other = split_output, self._main_output
+        self._multiplexer = WatermarkOutputMultiplexer(split_output)
         self._splits = {number: _Split(number, generator(), self._multiplexer) for number in splits}
 
     def process(self, record: int, timestamp_ms: int, number: int) -> None:
@@ -68,12 +115,13 @@ class ProgressiveTimestampsAndWatermarks:
             split.immediate.emit(watermark_ms)
 
     def tick(self) -> None:
-        """Ask every generator, then combine."""
+        """Ask the generator of every split, combine, and ask that of the main output."""
         for split in self._splits.values():
             before = split.partial.watermark_ms, split.partial.is_idle
             emit_periodically(split.generator, split.deferred)
             self._tell(split, before, split.partial.watermark_ms, idle=split.partial.is_idle)
         self._multiplexer.on_periodic_emit()
+        emit_periodically(self._main, self._main_output)
 
     def end_of_input(self) -> None:
         """Send MAX."""

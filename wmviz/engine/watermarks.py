@@ -148,21 +148,16 @@ class EmitOnEvent:
     Notes
     -----
     A punctuated WatermarkGenerator in Flink 2.3.0: it emits in onEvent, and nothing on ticks. What is no progress is
-    left out here, as the operator would leave it out.
+    emitted too: it ends the idleness of a split.
     """
 
     def __init__(self, generator: WatermarkGenerator) -> None:
         self._see, self._ask = generator.on_event, generator.on_periodic_emit
-        self._last_ms: int | None = MIN_MS
 
     def on_event(self, timestamp_ms: int) -> int | None:
         """Show the event to the generator, and ask it."""
         self._see(timestamp_ms)
-        watermark_ms = self._ask()
-        if watermark_ms == self._last_ms:
-            return None
-        self._last_ms = watermark_ms
-        return watermark_ms
+        return self._ask()
 
     def on_periodic_emit(self) -> None:
         """Give nothing."""

@@ -363,7 +363,7 @@ def silent_job() -> Task:
         if job.window.time == "processing":
             return wrong(
                 "It fires now, but by the server's clock: a kilometre counts for the hour in which it arrives. That is "
-                "another question, and yesterday's wrong badge. The windows were not the fault."
+                "another question, and the wrong badge of the lesson. The windows were not the fault."
             )
         if job.end_of_input_ms is not None or job.window.trigger != "default":
             return wrong(
@@ -385,7 +385,7 @@ def silent_job() -> Task:
                 "The settings are not the cause. The newest event time is still on 21 January 1970, and it moves 1,000 "
                 "times too slowly: one window of an hour would take 3.6 million seconds, about 42 days."
             )
-        if trace.outcomes().firings != mended.outcomes().firings:
+        if trace.outcomes() != mended.outcomes():
             return wrong(
                 "It fires, but other results than it should. Only the event times were wrong: mend nothing else."
             )
@@ -397,7 +397,7 @@ def silent_job() -> Task:
         "Mend the job so that it fires.",
         judge,
         (
-            "The settings are the lesson's own. So look at what goes in: print the first event.",
+            "The bound and the window are the lesson's own. So look at what goes in: print the first event.",
             "Turn the event time into a date. Which year is it?",
             "The phones send seconds; an event time is in milliseconds.",
         ),
