@@ -8,9 +8,9 @@ from html import escape
 from typing import Any, NamedTuple
 
 from wmviz.engine.simulate import simulate
-from wmviz.scenario import Scenario
+from wmviz.scenario import Scenario, check_scenario
 from wmviz.times import time_text
-from wmviz.trace import Outcomes, Trace
+from wmviz.trace import Outcomes, Trace, TraceError
 
 
 class Difference(NamedTuple):
@@ -102,11 +102,21 @@ def compare(scenario: Scenario, flink: Trace | None = None) -> Comparison:
     -------
     Comparison
         ``.same`` is True or False; ``.differences`` names each disagreement.
+
+    Raises
+    ------
+    ScenarioError, TraceError
+        If it is no scenario, or `flink` is no trace of it.
     """
+    check_scenario(scenario, "compare")
     if flink is None:
         from wmviz.flink import run
 
         flink = run(scenario)
+    elif not isinstance(flink, Trace):
+        raise TraceError(f"compare takes a trace of Flink, not {type(flink).__name__}; write wmviz.flink.run(scenario)")
+    elif flink.scenario != scenario:
+        raise TraceError(f"the trace is one of {flink.scenario.name} with other events or settings; run this scenario")
     ours = simulate(scenario)
     return Comparison(ours, flink, subtract(ours.outcomes(), flink.outcomes()))
 

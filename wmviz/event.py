@@ -61,7 +61,13 @@ EVENT_FIELDS = (
     Field(
         "partition",
         "partition",
-        Kind(same, same, lambda v: is_int(v) and 0 <= v < 1024, "a number from 0", {"type": "integer", "minimum": 0}),
+        Kind(
+            same,
+            same,
+            lambda v: is_int(v) and 0 <= v < 1024,
+            "a number from 0 to 1023",
+            {"type": "integer", "minimum": 0},
+        ),
         0,
         "The partition that it arrives on.",
     ),

@@ -126,6 +126,8 @@ class Scenario:
         ScenarioError
             If the file cannot be read, is no JSON, or is no scenario. The sentence names the file.
         """
+        if not isinstance(path, str | Path):
+            raise ScenarioError(f"Scenario.load takes the path of a file, not {kind_words(path)}")
         try:
             return cls.from_json(json.loads(Path(path).read_text(encoding="utf-8")))
         except OSError as error:
@@ -219,6 +221,20 @@ class Scenario:
     def __repr__(self) -> str:
         """Say in a line what it is."""
         return f"<Scenario {self.name}: {len(self.events)} events>"
+
+
+def check_scenario(value: Any, taker: str) -> None:
+    """Say in a sentence that a function takes a scenario, if it was given anything else.
+
+    Raises
+    ------
+    ScenarioError
+        If it is no scenario.
+    """
+    if not isinstance(value, Scenario):
+        raise ScenarioError(
+            f'{taker} takes a scenario, not {type(value).__name__}; write wmviz.scenario("leaderboard")'
+        )
 
 
 def _check_events(scenario: Scenario) -> None:

@@ -237,6 +237,8 @@ class Trace:
 
     def __getitem__(self, row: int) -> Record:
         """Give one row as a `Record`; negative numbers count from the end."""
+        if not isinstance(row, int):
+            raise TraceError(f"row {row!r} is no whole number; write trace[0]")
         if not -len(self) <= row < len(self):
             raise IndexError(f"row {row} is not there: the trace has {len(self)} rows")
         row %= len(self)
@@ -302,7 +304,7 @@ class Trace:
         """
         try:
             return self._index_of[event_id]
-        except KeyError:
+        except (KeyError, TypeError):
             close = [other for other in self._index_of if other.split("@")[0] == str(event_id).split("@")[0]]
             hint = f"; there is {', '.join(close[:5])}" if close else ""
             raise TraceError(f"there is no event {event_id!r} in {self.scenario.name}{hint}") from None
@@ -348,14 +350,20 @@ class Trace:
             From 0; -1 is the state before the first step.
         """
         self._needs_all("the state at a step")
-        if not -1 <= step < self.steps:
-            raise TraceError(f"step {step} is not there: this run has the steps 0 to {self.steps - 1}")
-        return self._states.at(step)
+        return self._states.at(self._checked(step))
 
     def ledger(self, step: int | None = None) -> Ledger:
         """Count where every event is after a step (the last one if none is given)."""
         self._needs_all("the ledger")
-        return self._states.ledger(self.steps - 1 if step is None else step)
+        return self._states.ledger(self.steps - 1 if step is None else self._checked(step))
+
+    def _checked(self, step: int) -> int:
+        if not isinstance(step, int):
+            raise TraceError(f"step {step!r} is no whole number; write state(0)")
+        if not -1 <= step < self.steps:
+            there = f"this run has the steps 0 to {self.steps - 1}" if self.steps else "this run has no steps"
+            raise TraceError(f"step {step} is not there: {there}")
+        return step
 
     @cached_property
     def _states(self) -> States:

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterator
 
 from wmviz.engine.aggregates import AGGREGATES
-from wmviz.engine.merging import MergingWindowOperator
+from wmviz.engine.merging import MergedWindowLateError, MergingWindowOperator
 from wmviz.engine.recording import Recorder, ResultsRecorder
 from wmviz.engine.source import ProgressiveTimestampsAndWatermarks
 from wmviz.engine.tasks import Exchange, WindowTask, tasks_of_keys
@@ -22,7 +22,7 @@ from wmviz.engine.watermarks import (
 )
 from wmviz.engine.window_operator import WindowOperator
 from wmviz.engine.windows import assigner_of
-from wmviz.scenario import Scenario
+from wmviz.scenario import Scenario, ScenarioError, check_scenario
 from wmviz.times import MAX_MS
 from wmviz.trace import Trace
 
@@ -48,15 +48,23 @@ def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenera
 
     Raises
     ------
+    ScenarioError
+        If it is no scenario, or one whose job fails: its times are too near the ends of the 64-bit range.
     ValueError
-        If `trace` is neither, or `generator` would have to serve several inputs.
+        If `trace` is neither, or `generator` is no generator or would have to serve several inputs.
     """
+    check_scenario(scenario, "simulate")
     if trace not in ("full", "results"):
         raise ValueError(f'trace is {trace!r}; write "full" or "results"')
+    if not (generator is None or (hasattr(generator, "on_event") and hasattr(generator, "on_periodic_emit"))):
+        raise ValueError(f"generator is {generator!r}; write an object with on_event and on_periodic_emit")
     if generator is not None and max(scenario.subtasks, scenario.partition_count) > 1:
         raise ValueError("one generator cannot serve several inputs; give a scenario with one partition and subtask")
     recorder = Recorder(scenario) if trace == "full" else ResultsRecorder(scenario)
-    _Job(scenario, recorder, generator).run()
+    try:
+        _Job(scenario, recorder, generator).run()
+    except (MergedWindowLateError, OverflowError) as error:  # the job would fail on Flink too
+        raise ScenarioError(f"{scenario.name} fails: {error}") from None
     return recorder.trace
 
 

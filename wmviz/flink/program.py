@@ -12,7 +12,7 @@ from string import Template
 from textwrap import indent
 
 from wmviz.flink import texts
-from wmviz.scenario import Scenario
+from wmviz.scenario import Scenario, check_scenario
 from wmviz.times import MIN_MS, duration_text, time_text
 
 MOST_INLINE_ROWS = 60
@@ -88,6 +88,7 @@ def code(scenario: Scenario, form: str = "replay", *, name: str | None = None) -
     ValueError
         If the form is neither.
     """
+    check_scenario(scenario, "code")
     if form not in ("replay", "work"):
         raise ValueError(f'form is {form!r}; write "replay" or "work"')
     name = plain_name(scenario.name) if name is None else name

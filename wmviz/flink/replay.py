@@ -15,7 +15,7 @@ from typing import Any
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.report import Report
 from wmviz.flink.startup import ENGINE, FlinkError
-from wmviz.scenario import Scenario
+from wmviz.scenario import Scenario, ScenarioError, check_scenario
 from wmviz.times import MAX_MS
 from wmviz.trace import Trace
 
@@ -36,6 +36,7 @@ def refuse(scenario: Scenario) -> None:
         If its windows go by processing time, it has several inputs or an idle timeout, or its windows lie at the ends
         of the 64-bit range.
     """
+    check_scenario(scenario, "Flink")
     if scenario.window.time == "processing":
         raise FlinkError(
             f"{scenario.name} counts by the server's clock (processing time), and a wall clock cannot be replayed: "
@@ -102,6 +103,8 @@ def run_many(scenarios: Iterable[Scenario], limit_s: float = LIMIT_S) -> list[Tr
     limit_s
         Seconds for each job.
     """
+    if not hasattr(scenarios, "__iter__"):
+        raise ScenarioError(f"run_many takes a list of scenarios, not {type(scenarios).__name__}")
     waiting = list(scenarios)
     return [report.trace(scenario) for scenario, report in zip(waiting, reports(waiting, limit_s), strict=True)]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from wmviz.scenario import Scenario, ScenarioError
+from wmviz.scenario import Scenario, check_scenario
 from wmviz.stage.pages import save_html
 from wmviz.stage.still import Still
 
@@ -42,10 +42,7 @@ def play(scenario: Scenario, *, step: int = -1, speed: float = 1.0) -> Stage | S
     ScenarioError
         If it is no scenario.
     """
-    if not isinstance(scenario, Scenario):
-        raise ScenarioError(
-            f'play takes a scenario, not {type(scenario).__name__}; write wmviz.scenario("leaderboard")'
-        )
+    check_scenario(scenario, "play")
     if os.environ.get("WMVIZ_STAGE") == "still":
         return Still(scenario)
     from wmviz.stage.widget import Stage
