@@ -165,3 +165,40 @@ def test_every_sentence_of_the_catalogue_is_one_sentence_and_its_sums_are_right(
         told = trace.sentence(row)
         assert re.fullmatch(r"[^\n]+\.", told)
         check_sums(told)
+
+
+SILENT = {"emission": "interval", "interval": 10, "idle_timeout": 20, "partitions": 2}
+
+
+def test_when_every_input_is_idle_the_highest_watermark_counts_and_max_is_lost():
+    said = sentences(run([["x", 1, 5, 0, 0], ["x", 1, 9, 0, 1]], **SILENT, end_of_input=200), Kind.WATERMARK)
+    assert any(
+        "is now 0:00:00.004, the lowest that counts: partition 0 0:00:00.004, partition 1" in one for one in said
+    )
+    assert any("is now 0:00:00.008, the highest of all, since every one is idle" in one for one in said)
+    (ended,) = sentences(run([["x", 1, 5, 0, 0]], **SILENT, end_of_input=200), Kind.ENDED)
+    assert ended == "The input ends at 0:00:00.200: the source is idle, so its last watermark, MAX, is lost on the way."
+
+
+def test_each_source_ends_by_its_name():
+    ended = sentences(run([["x", 1, 5, 0]], subtasks=2, end_of_input=20), Kind.ENDED)
+    assert ended == [f"The input ends at 0:00:00.020: source[{n}] sends a last watermark, MAX." for n in (0, 1)]
+
+
+def test_a_source_without_a_strategy_is_not_said_to_have_had_no_event():
+    said = sentences(run([["x", 1, at, at] for at in range(100)], **SILENT, strategy="none"), Kind.STATUS)
+    assert "The source has sent no watermark for more than 20 ms, whatever events came: it counts as idle." in said
+
+
+def test_an_event_in_a_gap_within_the_lateness_is_not_said_to_be_ahead_of_the_watermark():
+    gaps = {"type": "sliding", "size": 5, "slide": 10}
+    said = sentences(run([["x", 1, 8, 0], ["x", 1, 12, 1], ["x", 1, 7, 2]], window=gaps, lateness=9), Kind.NO_WINDOW)
+    assert [one.partition("two windows and ")[2] for one in said] == [
+        "is ahead of the watermark: it vanishes uncounted.",
+        "is behind the watermark 0:00:00.011, but by no more than the allowed lateness: it vanishes uncounted.",
+    ]
+
+
+def test_the_global_window_takes_events_in():
+    (said,) = sentences(run([["x", 7, 8, 0]], window={"type": "global"}), Kind.ADDED)
+    assert said == "x@0:00:00.008 is taken in: the global window of x now holds 7."

@@ -128,25 +128,28 @@ class _Teller:
         name, now = str(record.subject), self.time(record.value)
         if "→" in name:
             source, task = name.split(" → ")
-            return f"Watermark {now} of {source} reaches {task}."
+            return f"Watermark {now} of {source} reaches {_task(task)}."
         who = _task(name)
         if record.value == MAX_MS:
             return f"The input has ended: the watermark of {who} is MAX, so nothing can come any more."
         if members := self._members(name, record.row):
-            return f"The watermark of {who} is now {now}, the lowest that counts: {members}."
+            idle = all(status == Status.IDLE for _, status in members)
+            which = "the highest of all, since every one is idle" if idle else "the lowest that counts"
+            return f"The watermark of {who} is now {now}, {which}: {', '.join(text for text, _ in members)}."
         if name.startswith("window"):
             return f"The watermark of {who} is now {now}: no event at or before it is expected."
-        what = f"the watermark of {who} is" if name.startswith("partition") else f"{who} sends watermark"
-        return f"{self._newest(record.value)}, {what} {now}."
+        if name.startswith("partition"):
+            return f"{self._newest(record.value, f' of {who}')}, its watermark is {now}."
+        return f"{self._newest(record.value)}, {who} sends watermark {now}."
 
-    def _newest(self, watermark_ms: int) -> str:
+    def _newest(self, watermark_ms: int, where: str = "") -> str:
         bound_ms = 0 if self.scenario.strategy == "ascending" else self.scenario.bound_ms
-        newest = f"The newest event time is {self.time(watermark_ms + bound_ms + 1)}"
+        newest = f"The newest event time{where} is {self.time(watermark_ms + bound_ms + 1)}"
         bound = "" if self.scenario.strategy == "ascending" else f"minus the bound of {duration_text(bound_ms)}, "
         return f"{newest}; {bound}minus 1 ms"
 
-    def _members(self, name: str, row: int) -> str:
-        """What a task combines: each input with its watermark, or why it does not count; empty for a single one."""
+    def _members(self, name: str, row: int) -> list[tuple[str, Status]]:
+        """What a task combines: each input with its watermark, and whether it counts; empty for a single one."""
         trace = self.trace
         if name.startswith("window"):
             inputs = [clock for clock in trace.clocks if clock.endswith(f"→ {name}")]
@@ -156,14 +159,15 @@ class _Teller:
             inputs = [clock for clock in trace.clocks if clock in read]
         else:
             inputs = []
-        return ", ".join(self._member(clock, row) for clock in inputs)
+        return [self._member(clock, row) for clock in inputs]
 
-    def _member(self, clock: str, row: int) -> str:
+    def _member(self, clock: str, row: int) -> tuple[str, Status]:
         index, name = self.trace.clocks.index(clock), clock.split(" → ")[0]
         status = Status(self.trace.value_before(("status", index), row) or 0)
         watermark_ms = self.trace.value_before(("clock", index), row)
         at = self.time(MIN_MS if watermark_ms is None else watermark_ms)
-        return f"{name} {at}" + {Status.ACTIVE: "", Status.IDLE: " (idle)", Status.LEFT_OUT: " (left out)"}[status]
+        why = {Status.ACTIVE: "", Status.IDLE: " (idle)", Status.LEFT_OUT: " (left out)"}[status]
+        return f"{name} {at}{why}", status
 
     def status(self, record: Record) -> str:
         """STATUS: of a source, a partition, a channel, or the window operator."""
@@ -173,12 +177,16 @@ class _Teller:
         who = _task(name)
         if status == Status.ACTIVE:
             return _capital(f"{who} is active again.")
+        timeout = duration_text(self.scenario.idle_timeout_ms or 0)
+        if name.startswith("source") and self.scenario.strategy == "none" and self.scenario.strategy_at == "source":
+            return _capital(
+                f"{who} has sent no watermark for more than {timeout}, whatever events came: it counts as idle."
+            )
         if self._members(name, record.row):
             inputs = "channel" if name.startswith("window") else "partition"
             return f"Every {inputs} of {who} is idle: nobody waits for its watermark, which stands still."
         if name.startswith("window"):
             return _capital(f"{who} is idle with its source: its watermark stands still.")
-        timeout = duration_text(self.scenario.idle_timeout_ms or 0)
         return _capital(f"{who} had no event for more than {timeout}: it is idle, and nobody waits for its watermark.")
 
     def _channel_status(self, channel: str, status: Status, record: Record) -> str:
@@ -197,7 +205,8 @@ class _Teller:
         """ADDED."""
         event = self.scenario.events[self.trace.event_of(record.row)]
         window = _window(record)
-        holds = f"window {self.window(window)} of {event.key} now holds {self.value(record.value)}"
+        kind = "" if window.start_ms is None else "window "
+        holds = f"{kind}{self.window(window)} of {event.key} now holds {self.value(record.value)}"
         if self.scenario.window.time == "processing":
             return f"{event.id} counts for the window that the server's clock is in: {holds}."
         watermark_ms, last_ms = self.watermark_at(record.row), window.max_timestamp_ms
@@ -212,6 +221,8 @@ class _Teller:
                 f"{event.id} is behind the watermark {self.time(watermark_ms)} but not late: the last millisecond of "
                 f"its window, {self.time(last_ms)}, is still ahead; {holds}."
             )
+        if window.start_ms is None:
+            return f"{event.id} is taken in: {holds}."
         return f"{event.id} is on time: {holds}."
 
     def missed(self, record: Record) -> str:
@@ -245,7 +256,11 @@ class _Teller:
 
     def no_window(self, record: Record) -> str:
         """NO_WINDOW."""
-        return f"{_event(record).id} falls between two windows and is ahead of the watermark: it vanishes uncounted."
+        event, watermark_ms = _event(record), self.watermark_at(record.row)
+        where = "is ahead of the watermark"
+        if event.event_time_ms <= watermark_ms:
+            where = f"is behind the watermark {self.time(watermark_ms)}, but by no more than the allowed lateness"
+        return f"{event.id} falls between two windows and {where}: it vanishes uncounted."
 
     def fired(self, record: Record) -> str:
         """FIRED."""
@@ -308,7 +323,11 @@ class _Teller:
 
     def ended(self, record: Record) -> str:
         """ENDED."""
-        return f"The input ends at {self.time(record.at_ms)}: the source sends a last watermark, MAX."
+        who, at = _task(str(record.subject)), self.time(record.at_ms)
+        idle = self.trace.value_before(("status", self.trace.subject[record.row]), record.row) == Status.IDLE
+        if idle and self.scenario.strategy_at == "source":
+            return f"The input ends at {at}: {who} is idle, so its last watermark, MAX, is lost on the way."
+        return f"The input ends at {at}: {who} sends a last watermark, MAX."
 
 
 SENTENCES: dict[Kind, Callable[[_Teller, Record], str]] = {
