@@ -31,10 +31,10 @@ def load(path: Path) -> list[Case]:
 
 def outputs(case: Case) -> list[Output]:
     """Run a case through the engine and give all that came out, in order."""
-    mechanism = case["mechanism"]
+    mechanism = str(case["mechanism"])
     if mechanism not in DRIVERS:
         raise NotBuiltError(f"there is no mechanism {mechanism!r}; there is {', '.join(sorted(DRIVERS))}")
-    return DRIVERS[mechanism](case.get("params", {}), case["input"])
+    return DRIVERS[mechanism](case.get("params") or {}, case["input"])
 
 
 def same(expected: list[Output], came: list[Output]) -> bool:

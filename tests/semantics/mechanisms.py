@@ -226,6 +226,11 @@ def window(params: Params, steps: Steps) -> list[Output]:
     return outbox.outputs
 
 
+def session(params: Params, steps: Steps) -> list[Output]:
+    """Run the window operator; the assigner goes without saying."""
+    return window({"assigner": "session", **params}, steps)
+
+
 def _start(params: Params, outbox: _WindowOutbox) -> tuple[WindowOperator, WatermarkEmitter]:
     """Start a job: a window operator with nothing in it, and the filter in front of it."""
     trigger, purging = trigger_of(_window(params))
@@ -249,7 +254,7 @@ DRIVERS: dict[str, Driver] = {
     "watermark_generator": watermark_generator,
     "window_assigner": window_assigner,
     "window": window,
-    "session": window,
+    "session": session,
     "idleness": inputs.idleness,
     "multiplexer": inputs.multiplexer,
     "valve": inputs.valve,

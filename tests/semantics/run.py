@@ -24,6 +24,8 @@ def verdict(case: Case) -> str | None:
         came = outputs(case)
     except NotBuiltError as error:
         return f"{case['id']}: {error}"
+    except KeyError as error:
+        return f"{case['id']}: {error} is missing, or no name that is known"
     except Exception as error:  # noqa: BLE001 - a fault of the engine or the case: the other cases still run
         return f"{case['id']}: it broke with {type(error).__name__}: {error}"
     if same(expected, came):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.semantics.cases import files, load, same
+from tests.semantics.cases import files, load, outputs, same
 from tests.semantics.mechanisms import DRIVERS
 from tests.semantics.run import main, verdict
 
@@ -73,3 +73,23 @@ class TestRunner:
         path.write_text("{}")
         assert main([str(path)]) == 2
         assert str(path) in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("case", "said"),
+        [
+            ({"mechanism": "window", "input": []}, "'assigner' is missing, or no name that is known"),
+            ({"mechanism": "valve", "params": None, "input": []}, "'channels' is missing, or no name that is known"),
+            ({"input": []}, "'mechanism' is missing, or no name that is known"),
+            ({"mechanism": ["valve"], "input": []}, "there is no mechanism \"['valve']\"; there is barrier_aligned"),
+        ],
+    )
+    def test_a_case_that_lacks_something_says_what(self, case, said, tmp_path, capsys):
+        path = tmp_path / "lacking.json"
+        path.write_text(json.dumps([{"id": "lacks", "expected": [], **case}]))
+        assert main([str(path)]) == 1
+        assert capsys.readouterr().out.startswith(f"lacks: {said}")
+
+    def test_the_assigner_of_a_session_goes_without_saying(self):
+        steps = [{"op": "event", "ts": 3, "v": 1}, {"op": "watermark", "ts": 9}]
+        came = outputs({"mechanism": "session", "params": {"gap_ms": 5}, "input": steps})
+        assert came == [{"step": 1, "fire": {"key": "k", "window": [3, 8], "elements": [1], "at_watermark": 9}}]
