@@ -199,6 +199,11 @@ def test_an_event_in_a_gap_within_the_lateness_is_not_said_to_be_ahead_of_the_wa
     ]
 
 
+def test_the_global_window_begins_a_sentence_like_any_other():
+    (said,) = sentences(run([["x", 7, 8, 0]], window={"type": "global", "trigger": "count:1"}), Kind.FIRED)
+    assert said.startswith("The global window of x fires with 7 from 1 event: ")
+
+
 def test_the_global_window_takes_events_in():
     (said,) = sentences(run([["x", 7, 8, 0]], window={"type": "global"}), Kind.ADDED)
     assert said == "x@0:00:00.008 is taken in: the global window of x now holds 7."

@@ -266,7 +266,7 @@ class _Teller:
         """FIRED."""
         key, window = _of(record)
         nth, events = self.trace.nth_firing[record.row], self.trace.firing_events(record.row)
-        what = f"{self.window(window)} of {key} fires{' again' if nth > 1 else ''}"
+        what = _capital(f"{self.window(window)} of {key} fires{' again' if nth > 1 else ''}")
         result = f"{self.value(record.value)} from {_counted(len(events), 'event')}"
         return f"{what} with {result}{f' (firing {nth})' if nth > 1 else ''}: {self._why_fired(record, window)}."
 
