@@ -20,7 +20,7 @@ from wmviz.scenario import Scenario
 from wmviz.times import MIN_MS
 from wmviz.trace import Kind, Trace
 
-RUNS, MOST_TICKS = 400, 300
+RUNS = 400
 Step = tuple[str, int, int, int, int, int]  # what, subtask, time, partition, timestamp, event
 
 
