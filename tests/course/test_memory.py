@@ -28,6 +28,13 @@ def test_tries_are_counted_and_what_was_right_stays_right(data_folder):
     assert [path.name for path in data_folder.iterdir()] == ["progress.json"]
 
 
+def test_a_prediction_is_no_open_question(data_folder):
+    memory.note("3.first-firing", prediction="a")
+    assert memory.progress().rows() == [("3.first-firing", "predicted", "0", "0")]
+    memory.note_try("3.first-firing", False)
+    assert memory.progress().rows() == [("3.first-firing", "open", "1", "0")]
+
+
 def test_one_call_deletes_it_all(data_folder):
     memory.note_try("3.fate", True)
     assert memory.forget() == "All progress on this machine is deleted."

@@ -151,6 +151,7 @@ def test_the_silent_job_is_silent_and_the_mended_one_is_not():
         (phones(bound="0 ms"), "The settings are not the cause"),
         (phones(1000, bound="0 ms"), "Only the event times were wrong"),
         (phones(100), "Only the event times were wrong"),
+        (phones(1000).replace(events=phones(1000).events[:4]), "Only the event times were wrong"),
     ],
 )
 def test_other_ways_to_make_it_fire_are_refused_with_the_reason(job, message):

@@ -94,7 +94,7 @@ class Progress:
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Question, state, tries and hints, as text."""
         return [
-            (item, "right" if item in self.done else "open", str(_count(what, "tries")), str(_count(what, "hints")))
+            (item, _state(what), str(_count(what, "tries")), str(_count(what, "hints")))
             for item, what in sorted(self.answers.items())
         ]
 
@@ -123,6 +123,13 @@ def progress() -> Progress:
         A table in a notebook; ``.done`` lists what was answered right.
     """
     return Progress(load())
+
+
+def _state(what: dict[str, Any]) -> str:
+    """Say how a question stands. A prediction is noted, never judged, so it is not open."""
+    if what.get("right") is True:
+        return "right"
+    return "predicted" if "prediction" in what and not _count(what, "tries") else "open"
 
 
 def _count(what: dict[str, Any], name: str) -> int:
