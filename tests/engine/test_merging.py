@@ -157,3 +157,10 @@ def test_sessions_by_the_clock_of_the_machine_end_one_millisecond_later():
     assert given.told() == []
     given.operator.advance_processing_time(117)
     assert given.told() == [("fired", (100, 117), 2), ("cleaned", (100, 117))]
+
+
+def test_a_session_whose_end_wraps_around_the_range_is_one_for_equal_timestamps():
+    told = Sessions()
+    assert told.event(MAX_MS - 1) == told.event(MAX_MS - 1, 2) == []
+    fired = [call for call in told.watermark(MAX_MS) if call[0] == "fired"]
+    assert [call[2] for call in fired] == [3]

@@ -90,7 +90,8 @@ def _start_ms(session: Session) -> int:
 
 
 def _intersect(one: TimeWindow, other: TimeWindow) -> bool:
-    return one.start_ms <= other.end_ms and one.end_ms >= other.start_ms
+    # A window whose end wrapped around the 64-bit range does not even intersect itself, but it has one state.
+    return (one.start_ms <= other.end_ms and one.end_ms >= other.start_ms) or one == other
 
 
 class MergingWindowOutput(WindowOutput, Protocol):
