@@ -73,6 +73,15 @@ def test_a_bad_parameter_is_answered_with_a_sentence(text: str) -> None:
     assert (stage.problem, stage.scenario.bound_ms) == ("", 180_000)
 
 
+def test_what_is_said_about_a_scenario_is_not_said_of_other_settings() -> None:
+    stage = wmviz.play(LEADERBOARD)
+    assert stage.picture["about"] == LEADERBOARD.about
+    stage.lateness = "0"
+    assert stage.picture["about"] == f"Before the change: {LEADERBOARD.about}"
+    stage.lateness = "20 min"
+    assert stage.picture["about"] == LEADERBOARD.about
+
+
 def test_sliders_stop_at_round_durations_around_the_present_one() -> None:
     for name in wmviz.scenarios():
         if name != "busy-saturday":

@@ -64,7 +64,11 @@ def show(trace: Trace, first: Scenario, note: str = "") -> dict[str, Any]:
     if trace.observed != frozenset(Kind):
         raise TraceError('the stage needs every row of a run; simulate with trace="full"')
     parameters = sliders(trace.scenario, first)
-    return {"id": checksum(trace, note), **picture_of(trace), "note": note, "parameters": parameters}
+    picture = picture_of(trace)
+    if picture["about"] and trace.scenario != first:
+        # What is said about a scenario holds for the settings that it came with.
+        picture["about"] = f"Before the change: {picture['about']}"
+    return {"id": checksum(trace, note), **picture, "note": note, "parameters": parameters}
 
 
 def checksum(trace: Trace, note: str = "") -> str:
