@@ -54,7 +54,7 @@ class Kind(IntEnum):
     WRITTEN = 10
     """The sink's row of a key and window changes; value: the new value; cause: the firing."""
     ENDED = 11
-    """The input ends; a last watermark MAX follows."""
+    """The input of a source ends; a last watermark MAX follows, unless the source is idle."""
     STATUS = 12
     """A place, partition or channel becomes idle, active, or left out; value: the `Status`."""
     MERGED = 13
