@@ -90,9 +90,6 @@ SUBJECT_OF = {
 }
 """What kind of subject a row has. A sink row and its window have the same index, and so have a clock and its status."""
 
-FATES = {Kind.ADDED: "counted", Kind.LATE: "side output", Kind.DROPPED: "dropped", Kind.NO_WINDOW: "in no window"}
-"""What becomes of an event that has arrived. Until one of these it is in flight."""
-
 
 class TraceError(ValueError):
     """A question that the trace cannot answer; the message is a sentence."""
