@@ -24,7 +24,7 @@ REFUSED = [
     ({"emission": "always"}, 'emission is \'always\'; write "event" or "interval"'),
     ({"late_to": "void"}, 'late_to is \'void\'; write "drop" or "side"'),
     ({"aggregate": "median"}, 'aggregate is \'median\'; write "sum", "count", "max", "min" or "average"'),
-    ({"sink": "upsrt"}, 'sink is \'upsrt\'; write "upsert" or "append"'),
+    ({"sink": "upsrt"}, 'sink is \'upsrt\'; write "upsert", "append" or "transactional"'),
     ({"name": 5}, "name is 5; write text"),
     ({"title": None}, "title is None; write text"),
     ({"name": "\ud800"}, "name is '\\ud800'; write text"),

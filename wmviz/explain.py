@@ -10,6 +10,7 @@ from collections.abc import Callable
 from html import escape
 
 from wmviz.engine.windows import assigner_of
+from wmviz.explain_runtime import RUNTIME_SENTENCES
 from wmviz.scenario import Event
 from wmviz.times import MAX_MS, MIN_MS, duration_text, time_text
 from wmviz.trace import Kind, Record, Status, Trace, WindowOf
@@ -35,7 +36,7 @@ class Story(tuple[str, ...]):
 def sentence(trace: Trace, row: int) -> str:
     """Say in a sentence what a row means and why it happened."""
     record = trace[row]
-    return SENTENCES[record.kind](_Teller(trace), record)
+    return SENTENCES[record.kind](_Teller(trace, row), record)
 
 
 def life(trace: Trace, event_id: str) -> Story:
@@ -54,7 +55,8 @@ def life(trace: Trace, event_id: str) -> Story:
         if trace.value[row] in windows:
             windows.add(trace.subject[row])
             rows.add(row)
-    asked = (row for row in trace.contents if trace.subject[row] in windows or Kind.ADDED not in trace.observed)
+    fired = (row for row in trace.contents if trace.kind[row] == Kind.FIRED)
+    asked = (row for row in fired if trace.subject[row] in windows or Kind.ADDED not in trace.observed)
     firings = [row for row in asked if event in trace.firing_events(row)]
     rows.update(firings)
     lines = [f"{_clock(trace, row)}: {sentence(trace, row)}" for row in sorted(rows)]
@@ -70,9 +72,9 @@ def _clock(trace: Trace, row: int) -> str:
 class _Teller:
     """Words for the things of one trace: times in its zone, values with its unit."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, row: int = 0) -> None:
         self.trace = trace
-        self.scenario = trace.scenario
+        self.scenario = trace.settings_at(row)
 
     # ------------------------------------------------------------ words
 
@@ -89,6 +91,10 @@ class _Teller:
     def value(self, value: int) -> str:
         """A value with its unit."""
         return f"{value:,} {self.scenario.unit}".rstrip()
+
+    def place(self, name: str) -> str:
+        """A task or partition in the middle of a sentence."""
+        return _task(name)
 
     def cleanup(self, window: AnyWindow) -> str:
         """Where the cleanup time of a window comes from."""
@@ -109,7 +115,12 @@ class _Teller:
             return f"At the end, no result counts {name}."
         if self.scenario.sink == "append":
             return f"At the end, the sink counts {name} {_times(len(firings))}: an append sink keeps a row per firing."
-        last = {self.trace.subject[row]: row for row in self.trace.contents}
+        if self.scenario.sink == "transactional":
+            readable = {self.trace.cause[row] for row, kind in enumerate(self.trace.kind) if kind == Kind.COMMITTED}
+            seen = sum(1 for row in readable if self.trace.cause[row] in firings)
+            return f"At the end, a reader of committed results counts {name} {_times(seen)}."
+        fired = (row for row in self.trace.contents if self.trace.kind[row] == Kind.FIRED)
+        last = {self.trace.subject[row]: row for row in fired}
         kept = sum(1 for row in firings if last[self.trace.subject[row]] == row)
         return f"At the end, the sink counts {name} {_times(kept)}; {_counted(len(firings), 'firing')} had it."
 
@@ -126,10 +137,14 @@ class _Teller:
     def watermark(self, record: Record) -> str:
         """WATERMARK: of a source, a partition, a channel, or the window operator."""
         name, now = str(record.subject), self.time(record.value)
+        if "→" in name and record.value == MIN_MS:
+            return f"The watermark of channel {name} is back at the start."
         if "→" in name:
             source, task = name.split(" → ")
             return f"Watermark {now} of {source} reaches {_task(task)}."
         who = _task(name)
+        if record.value == MIN_MS:
+            return f"The watermark of {who} is back at the start: it is no part of a checkpoint."
         if record.value == MAX_MS:
             return f"The input has ended: the watermark of {who} is MAX, so nothing can come any more."
         if members := self._members(name, record.row):
@@ -143,6 +158,10 @@ class _Teller:
         return f"{self._newest(record.value)}, {who} sends watermark {now}."
 
     def _newest(self, watermark_ms: int, where: str = "") -> str:
+        if self.scenario.api == "sql":
+            reached = self.time(watermark_ms + self.scenario.bound_ms)
+            bound = f"; minus the bound of {duration_text(self.scenario.bound_ms)}" if self.scenario.bound_ms else ""
+            return f"The newest event time{where} is {reached}{bound}, and in SQL minus nothing"
         bound_ms = 0 if self.scenario.strategy == "ascending" else self.scenario.bound_ms
         newest = f"The newest event time{where} is {self.time(watermark_ms + bound_ms + 1)}"
         bound = "" if self.scenario.strategy == "ascending" else f"minus the bound of {duration_text(bound_ms)}, "
@@ -306,6 +325,9 @@ class _Teller:
         """WRITTEN."""
         key, window = _of(record)
         row = f"The sink's row for {key} and {self.window(window)}"
+        if self.scenario.sink == "transactional":
+            where = f"for {key} and {self.window(window)}"
+            return f"A new row {where} joins the open transaction: {self.value(record.value)}."
         if self.scenario.sink == "append":
             return f"A new row for {key} and {self.window(window)} is appended: {self.value(record.value)}."
         rows = self.trace.rows_of["sink", self.trace.subject[record.row]]
@@ -345,6 +367,7 @@ SENTENCES: dict[Kind, Callable[[_Teller, Record], str]] = {
     Kind.ENDED: _Teller.ended,
     Kind.STATUS: _Teller.status,
     Kind.MERGED: _Teller.merged,
+    **RUNTIME_SENTENCES,
 }
 
 

@@ -32,6 +32,17 @@ from wmviz.fields import (
     same,
 )
 from wmviz.generators import generate
+from wmviz.runtime import (
+    ALIGNMENT,
+    CHECKPOINTS,
+    HAPPENINGS,
+    Checkpoints,
+    Happening,
+    WatermarkAlignment,
+    check_settings,
+    read_alignment,
+    read_checkpoints,
+)
 from wmviz.times import MAX_MS, MIN_MS, iso_text, shown
 from wmviz.window import WINDOW_FIELDS, Window, check_window, read_window, write_window
 
@@ -64,15 +75,24 @@ class Scenario:
     emission: str = "event"
     interval_ms: int = 200
     strategy_at: str = "source"
+    api: str = "datastream"
     idle_timeout_ms: int | None = None
+    alignment: WatermarkAlignment | None = None
     partitions: int = 0
     subtasks: int = 1
+    inputs: int = 1
     window_tasks: int = 1
+    work_ms: int = 0
+    channel_capacity: int = 0
     window: Window = _HOURLY
     lateness_ms: int = 0
     late_to: str = "drop"
     aggregate: str = "sum"
+    checkpoints: Checkpoints | None = None
+    happenings: tuple[Happening, ...] = ()
+    replay: str = "offsets"
     sink: str = "upsert"
+    transaction_timeout_ms: int | None = None
     start_ms: int | None = None
     end_of_input_ms: int | None = None
     unit: str = ""
@@ -85,11 +105,15 @@ class Scenario:
         for known in FIELDS:
             known.check(getattr(self, known.attribute))
         check_window(self.window)
+        check_settings(self.checkpoints, "checkpoints")
+        check_settings(self.alignment, "alignment")
         _check_events(self)
         used = 1 + max((event.partition for event in self.events), default=0)
         object.__setattr__(self, "partition_count", self.partitions or used)
         if used > self.partition_count:
             raise ScenarioError(f"partitions is {self.partitions}, but there are events on number {used - 1}; add some")
+        _check_job(self)
+        _check_happenings(self)
 
     @classmethod
     def of(cls, **fields: Any) -> Scenario:
@@ -164,7 +188,8 @@ class Scenario:
         ----------
         **changes
             Fields with their JSON names: ``replace(bound="2 min", window={"offset": "30 min"})``. A window given
-            without a type changes the present one; a generator given without a name changes the present one.
+            without a type changes the present one; a generator given without a name changes the present one, and so do
+            the fields of checkpoints and alignment.
         """
         return replace(self, **_read(changes, self))
 
@@ -202,10 +227,11 @@ class Scenario:
         if tick_ms is not None and tick_ms <= last_ms:
             yield tick_ms, None
 
-    def next_tick_ms(self, at_ms: int) -> int:
+    def next_tick_ms(self, at_ms: int, start_ms: int | None = None) -> int:
         """Give the first periodic tick at or after a time; the first of all is one interval after the start."""
-        ticks = -((self.grid_start_ms - at_ms) // self.interval_ms)
-        return self.grid_start_ms + max(1, ticks) * self.interval_ms
+        start_ms = self.grid_start_ms if start_ms is None else start_ms
+        ticks = -((start_ms - at_ms) // self.interval_ms)
+        return start_ms + max(1, ticks) * self.interval_ms
 
     def partitions_of(self, subtask: int) -> range:
         """Give the partitions that a subtask of the source reads: dealt round-robin."""
@@ -256,6 +282,59 @@ def _check_events(scenario: Scenario) -> None:
         raise ScenarioError(f"end_of_input is {end}, before the arrival of {last.id}; make it later or null")
 
 
+def _check_job(scenario: Scenario) -> None:
+    """Check that the parts of the job go together."""
+    if scenario.inputs > scenario.subtasks:
+        raise ScenarioError("inputs is 2: each input has subtasks of its own; write subtasks 2 or more")
+    if scenario.transaction_timeout_ms is not None and scenario.sink != "transactional":
+        raise ScenarioError(f'transaction_timeout belongs to the sink "transactional", not {shown(scenario.sink)}')
+    if scenario.channel_capacity and not scenario.work_ms:
+        raise ScenarioError("channel_capacity: without work nothing waits in a channel; set work, the time per event")
+    if scenario.alignment is not None and scenario.emission == "event" and scenario.strategy == "none":
+        raise ScenarioError('alignment compares watermarks, and the strategy "none" makes none; choose another')
+    if scenario.api == "sql":
+        _check_sql(scenario)
+
+
+def _check_sql(scenario: Scenario) -> None:
+    """Check that SQL has what the scenario asks for: a window there has no lateness, side output or trigger."""
+    window = scenario.window
+    for name, value, fits in (
+        ("window.type", window.type, window.type in ("tumbling", "sliding")),
+        ("window.time", window.time, window.time == "event"),
+        ("window.trigger", window.trigger, window.trigger in ("default", "event_time")),
+        ("lateness", scenario.lateness_ms, not scenario.lateness_ms),
+        ("late_to", scenario.late_to, scenario.late_to == "drop"),
+        ("strategy", scenario.strategy, scenario.strategy == "bounded"),
+        ("strategy_at", scenario.strategy_at, scenario.strategy_at == "after"),
+        ("alignment", "set", scenario.alignment is None),
+    ):
+        if not fits:
+            raise ScenarioError(
+                f'{name} is {shown(value)}, which the windows and watermarks of SQL (api "sql") do not know'
+            )
+
+
+def _check_happenings(scenario: Scenario) -> None:
+    ids = {event.id for event in scenario.events} if any(h.after for h in scenario.happenings) else set()
+    for index, happening in enumerate(scenario.happenings):
+        where = f"happenings[{index}]"
+        check_settings(happening, where)
+        if happening.after and happening.after not in ids:
+            raise ScenarioError(f"{where}.after is {shown(happening.after)}, but no event has that id")
+        if happening.at_ms is not None and happening.at_ms < scenario.grid_start_ms:
+            raise ScenarioError(f"{where}.at is {iso_text(happening.at_ms)}, before the job starts; make it later")
+        if happening.what == "silence" and happening.partition >= scenario.partition_count:
+            last = scenario.partition_count - 1
+            raise ScenarioError(f"{where}.partition is {happening.partition}, but partitions go from 0 to {last}")
+        changes = happening.changed_fields
+        if changes:
+            try:
+                replace(scenario, happenings=(), **_read(changes, scenario))
+            except ScenarioError as error:
+                raise ScenarioError(f"{where}.with: {error}") from None
+
+
 WINDOW = Kind(
     read_window, write_window, lambda v: isinstance(v, Window), 'an object: {"type": "tumbling", "size": "1 h"}', {}
 )
@@ -264,6 +343,8 @@ EVENTS = Kind(
 )
 PARALLELISM = Kind(same, same, lambda v: is_int(v) and 0 <= v <= 1024, "a number from 0 to 1024", {"type": "integer"})
 TASKS = Kind(same, same, lambda v: is_int(v) and 1 <= v <= 128, "a number from 1 to 128", {"type": "integer"})
+INPUTS = Kind(same, same, lambda v: is_int(v) and v in (1, 2), "1 or 2", {"enum": [1, 2]})
+CAPACITY = Kind(same, same, lambda v: is_int(v) and 0 <= v <= 10**6, "a number from 0 to 1000000", {"type": "integer"})
 FIELDS = (
     Field("name", "name", TEXT, "untitled", "Its name in the catalogue."),
     Field("title", "title", TEXT, "", "What it is called on the stage."),
@@ -280,15 +361,44 @@ FIELDS = (
         "On the source: a generator for each partition. After it: one for each subtask.",
     ),
     Field(
+        "api",
+        "api",
+        one_of("datastream", "sql"),
+        "datastream",
+        "Whose rules hold: SQL's watermark has no -1 ms, its idleness and its windows are its own.",
+    ),
+    Field(
         "idle_timeout",
         "idle_timeout_ms",
         optional(STEP),
         None,
         "After how long a silent input is left out (withIdleness); null: never.",
     ),
+    Field(
+        "alignment",
+        "alignment",
+        ALIGNMENT,
+        None,
+        "Watermark alignment: a partition or subtask that is too far ahead waits; null: none.",
+    ),
     Field("partitions", "partitions", PARALLELISM, 0, "How many partitions there are; 0: as many as the events name."),
     Field("subtasks", "subtasks", TASKS, 1, "Subtasks of the source; partition p is read by subtask p % subtasks."),
+    Field(
+        "inputs",
+        "inputs",
+        INPUTS,
+        1,
+        "2: two sources meet in a two-input operator; source subtask s belongs to input s % 2.",
+    ),
     Field("window_tasks", "window_tasks", TASKS, 1, "Subtasks of the window operator; each key belongs to one."),
+    Field("work", "work_ms", LENGTH, 0, "Time that a window task needs for an event: a slow operator."),
+    Field(
+        "channel_capacity",
+        "channel_capacity",
+        CAPACITY,
+        0,
+        "Elements that a channel holds before its source must wait (backpressure); 0: no limit.",
+    ),
     Field("window", "window", WINDOW, _HOURLY, "How the stream is cut into windows."),
     Field("lateness", "lateness_ms", LENGTH, 0, "Allowed lateness."),
     Field(
@@ -305,12 +415,29 @@ FIELDS = (
         "sum",
         "Result of a window; average: sum // count.",
     ),
+    Field("checkpoints", "checkpoints", CHECKPOINTS, None, "Checkpoints of the running job; null: none."),
+    Field("happenings", "happenings", HAPPENINGS, (), "What happens to the job: crash, savepoint, stop, silence."),
+    Field(
+        "replay",
+        "replay",
+        one_of("offsets", "start", "none"),
+        "offsets",
+        "Where the source goes on after a restore: at the offsets of the checkpoint (Kafka, files), at its start again "
+        "(a list), or with what comes next (a socket).",
+    ),
     Field(
         "sink",
         "sink",
-        one_of("upsert", "append"),
+        one_of("upsert", "append", "transactional"),
         "upsert",
-        "One row per key and window that is overwritten, or a row per firing.",
+        "One row per key and window that is overwritten; a row per firing; or that, committed with each checkpoint.",
+    ),
+    Field(
+        "transaction_timeout",
+        "transaction_timeout_ms",
+        optional(STEP),
+        None,
+        "After which the broker aborts a transaction that is still open (transaction.timeout.ms); null: never.",
     ),
     Field(
         "start",
@@ -337,6 +464,9 @@ def _read(data: Mapping[str, Any], present: Scenario | None = None) -> dict[str,
     rest = {name: value for name, value in data.items() if name != "events"}
     if "window" in rest:
         rest["window"] = read_window(rest["window"], present.window if present else None)
+    for name, read_settings in (("checkpoints", read_checkpoints), ("alignment", read_alignment)):
+        if rest.get(name) is not None:
+            rest[name] = read_settings(rest[name], getattr(present, name) if present else None)
     read = read_fields(rest, FIELDS)
     zone = read.get("zone", present.zone if present else None)
     events = data.get("events")

@@ -13,17 +13,19 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from wmviz.times import MIN_MS
-from wmviz.trace import Kind, Status, Trace
+from wmviz.trace import CheckpointPhase, Kind, Status, Trace, TransactionPhase
 from wmviz.window import AnyWindow
 
-_COUNTED_AS: dict[int, str] = {
-    Kind.ARRIVED: "arrived",
+_FATE_COUNTS = ("in_flight", "counted", "side_output", "dropped", "in_no_window", "lost")
+_FATE_OF: dict[int, str] = {
+    Kind.ARRIVED: "in_flight",
+    Kind.REWOUND: "in_flight",
+    Kind.ADDED: "counted",
     Kind.LATE: "side_output",
     Kind.DROPPED: "dropped",
     Kind.NO_WINDOW: "in_no_window",
-    Kind.MISSED: "missed",
+    Kind.LOST: "lost",
 }
-_FATE_COUNTS = ("counted", "side_output", "dropped", "in_no_window")
 
 
 class OpenWindow(NamedTuple):
@@ -38,12 +40,13 @@ class OpenWindow(NamedTuple):
 
 @dataclass(frozen=True)
 class Ledger:
-    """Where every arrived event is at some step; `balances` says that none is lost or counted twice.
+    """Where every arrived event is at some step; `balances` says that each is in exactly one place.
 
     Attributes
     ----------
-    arrived, in_flight, counted, side_output, dropped, in_no_window
-        Numbers of events; the first is the sum of the others.
+    arrived, in_flight, counted, side_output, dropped, in_no_window, lost
+        Numbers of events; the first is the sum of the others. In flight are those in a channel, and those that a
+        restored job has to read again.
     accepted, missed
         Pairs of an event and one of its windows: taken in, or silently passed over because that window was gone.
     """
@@ -56,18 +59,53 @@ class Ledger:
     in_no_window: int
     accepted: int
     missed: int
+    lost: int
     count_seen: Callable[[], Mapping[int, int]] = field(repr=False, compare=False)
 
     @property
     def seen(self) -> Mapping[int, int]:
-        """How often a reader of the sink sees each arrived event counted: times → number of events."""
+        """How often a reader of the sink sees each arrived event counted: times → number of events.
+
+        Of a transactional sink the reader sees what is committed.
+        """
         return self.count_seen()
 
     @property
     def balances(self) -> bool:
         """Whether every event is in exactly one place."""
-        fates = self.in_flight + self.counted + self.side_output + self.dropped + self.in_no_window
-        return self.arrived == fates and self.in_flight >= 0
+        fates = [self.in_flight, self.counted, self.side_output, self.dropped, self.in_no_window, self.lost]
+        return self.arrived == sum(fates) and min(fates) >= 0
+
+
+class Channel(NamedTuple):
+    """What stands in a channel.
+
+    Attributes
+    ----------
+    waiting
+        The elements, oldest first, each as the row that sent it: ARRIVED, WATERMARK, STATUS, or SNAPSHOT for a barrier.
+    blocked_by
+        The checkpoint whose other barriers it waits for, or 0.
+    """
+
+    waiting: tuple[int, ...]
+    blocked_by: int
+
+
+class PendingCheckpoint(NamedTuple):
+    """A checkpoint that is neither complete nor given up, and the tasks that have taken their snapshot for it."""
+
+    id: int
+    savepoint: bool
+    snapshots: tuple[str, ...]
+
+
+class PendingTransaction(NamedTuple):
+    """A transaction of the sink that is open or prepared, and the number of results in it."""
+
+    number: int
+    phase: TransactionPhase
+    results: int
 
 
 @dataclass(frozen=True)
@@ -78,6 +116,25 @@ class State:
     ----------
     watermarks, statuses
         By name: of tasks, partitions (``"partition 0"``) and channels (``"source[0] → window"``).
+    windows
+        Those that have state.
+    sink, uncommitted
+        What readers find: of a transactional sink those of committed results, and those of all, aborted ones too. The
+        two are the same for other sinks.
+    ledger
+        Where every event is.
+    is_running
+        Whether the job runs: not after a crash or stop until it is restored.
+    channels
+        By name; only where something waits or is blocked.
+    paused, under_pressure
+        Names of subtasks and partitions that alignment lets wait, and of subtasks that cannot send.
+    allowed_ms
+        How far each source may go, by watermark alignment; empty before the first announcement.
+    checkpoint, pending
+        The latest completed checkpoint (0: none), and those under way.
+    transactions
+        Those of the sink that are open or prepared.
     """
 
     step: int
@@ -86,7 +143,16 @@ class State:
     statuses: Mapping[str, Status]
     windows: tuple[OpenWindow, ...]
     sink: tuple[tuple[str, AnyWindow, int], ...]
+    uncommitted: tuple[tuple[str, AnyWindow, int], ...]
     ledger: Ledger
+    is_running: bool
+    channels: Mapping[str, Channel]
+    paused: frozenset[str]
+    under_pressure: frozenset[str]
+    allowed_ms: tuple[int, ...]
+    checkpoint: int
+    pending: tuple[PendingCheckpoint, ...]
+    transactions: tuple[PendingTransaction, ...]
 
 
 class States:
@@ -112,9 +178,108 @@ class States:
             watermarks={name: MIN_MS if ms is None else ms for name, ms in watermarks_ms.items()},
             statuses={name: Status(status or Status.ACTIVE) for name, status in statuses.items()},
             windows=tuple(self._open_window(index, step) for index in self._alive(step)),
-            sink=tuple(self._sink(step)),
+            sink=tuple(self._sink(step, self._reader_sees)),
+            uncommitted=tuple(self._sink(step, "sink")),
             ledger=self.ledger(step),
+            is_running=self._is_running(step),
+            channels=self._channels(step),
+            paused=frozenset(name for i, name in enumerate(trace.clocks) if trace.value_at(("reading", i), step)),
+            under_pressure=frozenset(n for i, n in enumerate(trace.places) if trace.value_at(("pressure", i), step)),
+            allowed_ms=tuple(
+                ms for i in range(trace.scenario.inputs) if (ms := trace.value_at(("alignment", i), step)) is not None
+            ),
+            checkpoint=self._latest_checkpoint(step),
+            pending=self._pending_checkpoints(step),
+            transactions=self._pending_transactions(step),
         )
+
+    # ------------------------------------------------------------------ the running job
+
+    def _is_running(self, step: int) -> bool:
+        row = self._trace.row_at(("job", 0), step)
+        return row is None or self._trace.kind[row] == Kind.RESTORED
+
+    def _channels(self, step: int) -> dict[str, Channel]:
+        trace, found = self._trace, {}
+        for index, name in enumerate(trace.channels):
+            channel = Channel(self._waiting(index, step), trace.value_at(("gate", index), step) or 0)
+            if channel.waiting or channel.blocked_by:
+                found[name] = channel
+        return found
+
+    def _waiting(self, channel: int, step: int) -> tuple[int, ...]:
+        """Go back over the rows of a channel until all that waits is found."""
+        trace = self._trace
+        missing = trace.value_at(("queue", channel), step) or 0
+        rows = trace.rows_of.get(("queue", channel), [])
+        taken, found = set[int](), list[int]()
+        for position in range(bisect_right(rows, step, key=trace.step.__getitem__) - 1, -1, -1):
+            if len(found) == missing:
+                break
+            row = rows[position]
+            if trace.kind[row] == Kind.TAKEN:
+                taken.add(trace.cause[row])
+            elif row not in taken:
+                found.append(trace.cause[row])
+        return tuple(reversed(found))
+
+    @cached_property
+    def _completions(self) -> list[int]:
+        trace = self._trace
+        phase = CheckpointPhase.COMPLETED
+        return [row for row, kind in enumerate(trace.kind) if kind == Kind.CHECKPOINT and trace.value[row] == phase]
+
+    def _latest_checkpoint(self, step: int) -> int:
+        done = bisect_right(self._completions, step, key=self._trace.step.__getitem__)
+        return self._trace.checkpoints[self._trace.subject[self._completions[done - 1]]].id if done else 0
+
+    def _pending_checkpoints(self, step: int) -> tuple[PendingCheckpoint, ...]:
+        trace, found = self._trace, []
+        for index in self._under_way("checkpoint", len(trace.checkpoints), CheckpointPhase.COMPLETED, step):
+            if trace.value_at(("checkpoint", index), step) != CheckpointPhase.STARTED:
+                continue
+            checkpoint = trace.checkpoints[index]
+            names = [n for i, n in enumerate(trace.places) if trace.value_at(("snapshot", i), step) == checkpoint.id]
+            found.append(PendingCheckpoint(*checkpoint, tuple(names)))
+        return tuple(found)
+
+    def _pending_transactions(self, step: int) -> tuple[PendingTransaction, ...]:
+        trace, found = self._trace, []
+        for index in self._under_way("transaction", self._transactions, TransactionPhase.COMMITTED, step):
+            phase = TransactionPhase(trace.value_at(("transaction", index), step) or 0)
+            if phase in (TransactionPhase.OPEN, TransactionPhase.PREPARED):
+                rows = self._results_of[index]
+                found.append(PendingTransaction(index, phase, bisect_right(rows, step, key=trace.step.__getitem__)))
+        return tuple(found)
+
+    def _under_way(self, what: str, count: int, final: int, step: int) -> list[int]:
+        """Give the numbers of those that have begun by a step and have not come to a final phase."""
+        trace, found, numbers = self._trace, [], range(count)
+        begun = bisect_right(numbers, step, key=lambda number: trace.step[trace.rows_of[what, number][0]])
+        for number in numbers[:begun]:
+            rows = trace.rows_of[what, number]
+            if trace.step[rows[-1]] > step or trace.value[rows[-1]] < final:
+                found.append(number)
+        return found
+
+    @cached_property
+    def _transactions(self) -> int:
+        return sum(1 for what, _ in self._trace.rows_of if what == "transaction")
+
+    @cached_property
+    def _results_of(self) -> dict[int, list[int]]:
+        """Transaction → its rows WRITTEN; the transaction of a task is the one that was begun there last."""
+        trace, current, found = self._trace, dict[int, int](), dict[int, list[int]]()
+        for row, kind in enumerate(trace.kind):
+            place = trace.step_place[trace.step[row]]
+            if kind == Kind.TRANSACTION and trace.value[row] == TransactionPhase.OPEN:
+                current[place] = trace.subject[row]
+                found[current[place]] = []
+            elif kind == Kind.WRITTEN and place in current:
+                found[current[place]].append(row)
+        return found
+
+    # ------------------------------------------------------------------ events
 
     def ledger(self, step: int) -> Ledger:
         """Give the ledger after a step."""
@@ -122,7 +287,6 @@ class States:
         counts = {name: column[end] for name, column in self._running_counts.items()}
         return Ledger(
             **counts,
-            in_flight=counts["arrived"] - sum(counts[name] for name in _FATE_COUNTS),
             count_seen=lambda: self._seen(end, counts["arrived"]),
         )
 
@@ -132,22 +296,26 @@ class States:
         trace = self._trace
         columns = {name: array("i", [0]) for name in ("arrived", *_FATE_COUNTS, "accepted", "missed")}
         now = dict.fromkeys(columns, 0)
-        counted: set[int] = set()
+        fates: dict[int, str] = {}
         for row, kind in enumerate(trace.kind):
-            if kind == Kind.ADDED:
-                now["accepted"] += 1
-                counted.add(trace.event_of(row))
-                now["counted"] = len(counted)
-            elif kind in _COUNTED_AS:
-                now[_COUNTED_AS[kind]] += 1
+            if kind in _FATE_OF:
+                event, fate = trace.event_of(row), _FATE_OF[kind]
+                now[fates.get(event, "arrived")] += -1 if event in fates else 1
+                now[fate] += 1
+                fates[event] = fate
+            now["accepted"] += kind == Kind.ADDED
+            now["missed"] += kind == Kind.MISSED
             for name, column in columns.items():
                 column.append(now[name])
         return columns
 
     def _seen(self, end: int, arrived: int) -> dict[int, int]:
-        """How often the reader sees each event: in the last firing of a row, or in every one of an append sink."""
+        """How often the reader sees each event: in the last firing of a row, or in every one of a sink that appends."""
         trace = self._trace
-        firings = [row for row in trace.contents if row < end]
+        firings = [row for row in trace.contents if row < end and trace.kind[row] == Kind.FIRED]
+        if trace.scenario.sink == "transactional":
+            committed = (row for row in range(end) if trace.kind[row] == Kind.COMMITTED)
+            firings = [trace.cause[trace.cause[row]] for row in committed]
         if trace.scenario.sink == "upsert":
             firings = list({trace.subject[row]: row for row in firings}.values())
         times = Counter(event for row in firings for event in trace.firing_events(row))
@@ -162,9 +330,9 @@ class States:
         lives: list[tuple[int, int, int]] = []
         born: dict[int, int] = {}
         for row, kind in enumerate(trace.kind):
-            if kind == Kind.ADDED:
+            if kind in (Kind.ADDED, Kind.RELOADED):
                 born.setdefault(trace.subject[row], trace.step[row])
-            elif kind in (Kind.CLEANED, Kind.MERGED):
+            elif kind in (Kind.CLEANED, Kind.GONE, Kind.MERGED):
                 if kind == Kind.MERGED:
                     born.setdefault(trace.subject[row], trace.step[row])
                 gone = trace.value[row] if kind == Kind.MERGED else trace.subject[row]
@@ -196,7 +364,8 @@ class States:
         rows = trace.rows_of["window", index]
         rows = rows[: bisect_right(rows, step, key=trace.step.__getitem__)]
         content = self._content(rows)
-        last_added = next((row for row in reversed(rows) if trace.kind[row] == Kind.ADDED), None)
+        filled = (Kind.ADDED, Kind.RELOADED)
+        last_added = next((row for row in reversed(rows) if trace.kind[row] in filled), None)
         key, window = trace.windows[index]
         return OpenWindow(
             key,
@@ -214,22 +383,29 @@ class States:
             kind = trace.kind[row]
             if kind == Kind.ADDED:
                 content.append(trace.event_of(row))
+            elif kind == Kind.RELOADED:
+                content = trace.firing_events(row)
             elif kind == Kind.MERGED:
                 members = trace.rows_of["window", trace.value[row]]
                 content += self._content(members[: bisect_right(members, row)])
-            elif kind != Kind.FIRED:  # purged or cleaned
+            elif kind != Kind.FIRED:  # purged, cleaned or gone
                 content = []
         return content
+
+    @property
+    def _reader_sees(self) -> str:
+        """The kind of subject that a reader of the sink goes by."""
+        return "committed" if self._trace.scenario.sink == "transactional" else "sink"
 
     @cached_property
     def _sink_subjects(self) -> list[int]:
         return sorted((index for kind, index in self._trace.rows_of if kind == "sink"), key=self._order)
 
-    def _sink(self, step: int) -> Iterator[tuple[str, AnyWindow, int]]:
-        """Give what a reader of the sink finds: one row per key and window, or one per firing of an append sink."""
+    def _sink(self, step: int, what: str) -> Iterator[tuple[str, AnyWindow, int]]:
+        """Give what a reader of the sink finds: one row per key and window, or one per firing of one that appends."""
         trace = self._trace
         for index in self._sink_subjects:
-            rows = trace.rows_of["sink", index]
+            rows = trace.rows_of.get((what, index), [])
             rows = rows[: bisect_right(rows, step, key=trace.step.__getitem__)]
-            for row in rows if trace.scenario.sink == "append" else rows[-1:]:
+            for row in rows[-1:] if trace.scenario.sink == "upsert" else rows:
                 yield (*trace.windows[index], trace.value[row])

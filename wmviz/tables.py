@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from wmviz.trace import Kind, Record, Trace, WindowOf
+from wmviz.trace import CheckpointOf, Kind, Record, Trace, WindowOf
 
 _FATE_COLUMNS = ["event", "key", "event_time_ms", "watermark_ms", "at_ms"]
 
@@ -48,4 +48,4 @@ def _name(record: Record) -> str:
         return subject
     if isinstance(subject, WindowOf):
         return f"{subject.key} {tuple(subject.window)}"
-    return subject.id
+    return f"checkpoint {subject.id}" if isinstance(subject, CheckpointOf) else subject.id

@@ -59,6 +59,69 @@ class Kind(IntEnum):
     """A place, partition or channel becomes idle, active, or left out; value: the `Status`."""
     MERGED = 13
     """A session becomes part of a larger one, the subject; value: the index of the session that ends so."""
+    CHECKPOINT = 14
+    """A checkpoint starts, is complete, or is given up; value: the `CheckpointPhase`."""
+    SNAPSHOT = 15
+    """A task takes its snapshot, and a source sends the barrier; value: the checkpoint; `details`: a `Snapshot`."""
+    BARRIER = 16
+    """A task takes a barrier from a channel; value: the checkpoint."""
+    STORED = 17
+    """A task hands in what was in its channels (unaligned); value: the checkpoint; `details`: the elements."""
+    BLOCKED = 18
+    """A channel waits for the barriers of the others; value: the checkpoint, or 0 when it goes on."""
+    QUEUED = 19
+    """An element has to wait in a channel; value: how many wait there; cause: the row that sent it."""
+    TAKEN = 20
+    """A task takes an element that has waited; value: how many still wait there; cause: its row QUEUED."""
+    BACKPRESSURED = 21
+    """A source subtask cannot send, because a channel is full (1), or can again (0)."""
+    PAUSED = 22
+    """Watermark alignment lets a subtask or partition wait (1) or read again (0)."""
+    ALLOWED = 23
+    """Watermark alignment announces how far a source may go; value: that watermark."""
+    CRASHED = 24
+    """The job fails and loses all that is in its tasks; value: the time in ms at which it starts again."""
+    STOPPED = 25
+    """The job stops with a savepoint; value: the time in ms at which it resumes."""
+    RESTORED = 26
+    """The job runs again; value: the checkpoint whose state it has, or 0 for none."""
+    GONE = 27
+    """The state of a window is gone with its task."""
+    RELOADED = 28
+    """The state of a window comes back from a checkpoint; value: the window's running result."""
+    REWOUND = 29
+    """What became of an event is undone by a restore: the source gives it again, or it waits in a channel again."""
+    LOST = 30
+    """An event is lost: no state has it, and the source cannot give it again."""
+    TRANSACTION = 31
+    """A transaction of the sink begins or goes on; value: the `TransactionPhase`."""
+    COMMITTED = 32
+    """A result can be read by those who read committed results only; value: the result; cause: the transaction."""
+    EMPTIED = 33
+    """What waited in a channel is gone with the job."""
+
+
+class CheckpointPhase(IntEnum):
+    """How far a checkpoint is."""
+
+    STARTED = 0
+    COMPLETED = 1
+    FAILED = 2
+
+
+class TransactionPhase(IntEnum):
+    """How far a transaction is."""
+
+    OPEN = 0
+    """It takes rows."""
+    PREPARED = 1
+    """A barrier has ended it; it waits for the checkpoint to be complete."""
+    COMMITTED = 2
+    """Its rows are there for readers of committed rows."""
+    ABORTED = 3
+    """Its rows will never count: the job has restarted before them, or the broker's timeout is over."""
+    LOST = 4
+    """It should have been committed but was timed out before: no replay brings its rows back."""
 
 
 class Status(IntEnum):
@@ -87,8 +150,46 @@ SUBJECT_OF = {
     Kind.ENDED: "input",
     Kind.STATUS: "status",
     Kind.MERGED: "window",
+    Kind.CHECKPOINT: "checkpoint",
+    Kind.SNAPSHOT: "snapshot",
+    Kind.BARRIER: "barrier",
+    Kind.STORED: "snapshot",
+    Kind.BLOCKED: "gate",
+    Kind.QUEUED: "queue",
+    Kind.TAKEN: "queue",
+    Kind.BACKPRESSURED: "pressure",
+    Kind.PAUSED: "reading",
+    Kind.ALLOWED: "alignment",
+    Kind.CRASHED: "job",
+    Kind.STOPPED: "job",
+    Kind.RESTORED: "job",
+    Kind.GONE: "window",
+    Kind.RELOADED: "window",
+    Kind.REWOUND: "event",
+    Kind.LOST: "event",
+    Kind.TRANSACTION: "transaction",
+    Kind.COMMITTED: "committed",
+    Kind.EMPTIED: "queue",
 }
-"""What kind of subject a row has. A sink row and its window have the same index, and so have a clock and its status."""
+"""What kind of subject a row has.
+
+These count the same things, each by its index: window, sink and committed rows `Trace.windows`; clock, status and
+reading `Trace.clocks`; snapshot and pressure `Trace.places`; queue, gate and barrier `Trace.channels`.
+"""
+_LISTED_IN = {
+    "window": "windows",
+    "sink": "windows",
+    "committed": "windows",
+    "clock": "clocks",
+    "status": "clocks",
+    "reading": "clocks",
+    "input": "clocks",
+    "snapshot": "places",
+    "pressure": "places",
+    "queue": "channels",
+    "gate": "channels",
+    "barrier": "channels",
+}
 
 
 class TraceError(ValueError):
@@ -106,15 +207,38 @@ class WindowOf(NamedTuple):
     window: AnyWindow
 
 
+class Snapshot(NamedTuple):
+    """What the part of a checkpoint is that one task hands in.
+
+    Attributes
+    ----------
+    offsets
+        Partition → number of its events that have been read; of a source.
+    windows, events
+        Numbers of panes and of the events in them; of a window task.
+    """
+
+    offsets: Mapping[int, int]
+    windows: int = 0
+    events: int = 0
+
+
+class CheckpointOf(NamedTuple):
+    """A checkpoint: the subject of its rows."""
+
+    id: int
+    savepoint: bool
+
+
 class Record(NamedTuple):
     """A row of the log, as a view.
 
     Attributes
     ----------
     row, kind, place
-        Its number, what it says, and where: ``"source"``, ``"window"``, ``"sink"``.
+        Its number, what it says, and where: ``"source"``, ``"window"``, ``"job"``.
     subject
-        The `Event`, `WindowOf` or place that changed.
+        What changed: an `Event`, a `WindowOf`, a `CheckpointOf`, or the name of a place, clock or channel.
     value, cause, step, at_ms
         The new value, the row that caused it (None if none did), the step, and its processing time.
     """
@@ -122,7 +246,7 @@ class Record(NamedTuple):
     row: int
     kind: Kind
     place: str
-    subject: Event | WindowOf | str
+    subject: Event | WindowOf | CheckpointOf | str
     value: int
     cause: int | None
     step: int
@@ -199,7 +323,14 @@ class Trace:
     recorded
         Whether this is a stored run of Flink, not one that ran here.
     places, clocks
-        Names of the tasks, and of everything that has a watermark: the tasks, then partitions and channels.
+        Names of the tasks, and of everything that has a watermark: the tasks, then partitions and channels. Behind
+        the tasks, places may have the job itself, which has none.
+    channels, checkpoints, windows
+        Names of the channels; the checkpoints and savepoints; the windows of keys; in the order of their indices.
+    contents, details
+        Row FIRED or RELOADED → the events in the window; row → what more there is to say of it.
+    settings
+        (row, scenario): from that row on, the job runs with other settings than at first.
     reported_drops, reported_seen
         What Flink says of dropped events (a number) and of the watermark that each event met; see `observed_trace`.
     """
@@ -218,7 +349,11 @@ class Trace:
     places: list[str] = field(default_factory=list)
     clocks: list[str] = field(default_factory=list)
     windows: list[WindowOf] = field(default_factory=list, repr=False)
+    channels: list[str] = field(default_factory=list, repr=False)
+    checkpoints: list[CheckpointOf] = field(default_factory=list, repr=False)
     contents: dict[int, Content] = field(default_factory=dict, repr=False)
+    details: dict[int, Any] = field(default_factory=dict, repr=False)
+    settings: list[tuple[int, Scenario]] = field(default_factory=list, repr=False)
     reported_drops: int | None = None
     reported_seen: Mapping[str, int] | None = field(default=None, repr=False)
 
@@ -270,12 +405,21 @@ class Trace:
         """Number of steps."""
         return len(self.step_at_ms)
 
-    def subject_of(self, row: int) -> Event | WindowOf | str:
-        """Give the subject of a row: an event, a window of a key, or a place."""
+    def subject_of(self, row: int) -> Event | WindowOf | CheckpointOf | str:
+        """Give the subject of a row: an event, a window of a key, a checkpoint, or the name of what changed."""
         kind, index = SUBJECT_OF[Kind(self.kind[row])], self.subject[row]
         if kind == "event":
             return self.scenario.events[index]
-        return self.windows[index] if kind in ("window", "sink") else self.clocks[index]
+        if kind == "checkpoint":
+            return self.checkpoints[index]
+        if kind in _LISTED_IN:
+            named: list[Any] = getattr(self, _LISTED_IN[kind])
+            return named[index]  # type: ignore[no-any-return]
+        return f"transaction {index}" if kind == "transaction" else kind
+
+    def settings_at(self, row: int) -> Scenario:
+        """Give the scenario with the settings that hold at a row: a stopped job may resume with others."""
+        return next((changed for first, changed in reversed(self.settings) if first <= row), self.scenario)
 
     def event_of(self, row: int) -> int:
         """Give the index of the event that a row is about: its subject, or the event that a window took in."""
@@ -441,13 +585,16 @@ class Trace:
 
     @cached_property
     def totals(self) -> dict[tuple[str, int | None, int | None], Any]:
-        """What the sink holds at the end: (key, start, end) → the value, or the list of values of an append sink."""
+        """What a reader of the sink finds at the end: (key, start, end) → the value, or all values if it appends.
+
+        Of a transactional sink only what is committed counts.
+        """
         written: dict[tuple[str, int | None, int | None], list[int]] = {}
-        for row in self._rows(Kind.WRITTEN):
+        for row in self._rows(Kind.COMMITTED if self.scenario.sink == "transactional" else Kind.WRITTEN):
             key, window = self.windows[self.subject[row]]
             written.setdefault((key, window.start_ms, window.end_ms), []).append(self.value[row])
-        append = self.scenario.sink == "append"
-        return {row: values if append else values[-1] for row, values in written.items()}
+        keeps_all = self.scenario.sink != "upsert"
+        return {row: values if keeps_all else values[-1] for row, values in written.items()}
 
     def _needs_all(self, what: str) -> None:
         if self.observed != frozenset(Kind):

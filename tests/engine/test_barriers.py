@@ -25,6 +25,8 @@ class Out:
     def process(self, channel, item):
         self.told.append(item)
 
+    def reached(self, channel, barrier): ...
+
     def blocked(self, channel):
         self.told.append(f"block {channel}")
 

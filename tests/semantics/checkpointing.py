@@ -29,6 +29,8 @@ class _GateOutbox(Outbox):
     def process(self, channel: int, item: Any) -> None:
         self.put(process={"ch": channel, "item": item})
 
+    def reached(self, channel: int, barrier: CheckpointBarrier) -> None: ...
+
     def blocked(self, channel: int) -> None:
         self.put(block=channel)
 

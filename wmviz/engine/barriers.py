@@ -454,6 +454,9 @@ class GateOutput(Protocol):
     def process(self, channel: int, item: Any) -> None:
         """Tell that an element has come to the operator."""
 
+    def reached(self, channel: int, barrier: CheckpointBarrier) -> None:
+        """Tell that a barrier is handled now."""
+
     def blocked(self, channel: int) -> None:
         """Tell that a channel waits for the barriers of the others."""
 
@@ -511,6 +514,11 @@ class CheckpointedInputGate:
     checkpoints_after_finish
         Whether the end of a channel counts as its barrier.
 
+    Attributes
+    ----------
+    is_held
+        Whether the task is at work: barriers that overtake, and timers, then wait for `advance`.
+
     Notes
     -----
     Flink 2.3.0: CheckpointedInputGate; RemoteInputChannel for overtaking and for what is stored.
@@ -525,7 +533,9 @@ class CheckpointedInputGate:
         capacity: int | None = None,
         checkpoints_after_finish: bool = True,
     ) -> None:
+        self.is_held = False
         self._out, self._capacity = out, capacity
+        self._waiting = [0] * channels
         self._queues: list[deque[_Entry]] = [deque() for _ in range(channels)]
         self._blocked: set[int] = set()
         self._last_barrier = [-1] * channels
@@ -548,7 +558,11 @@ class CheckpointedInputGate:
 
     def is_full(self, channel: int) -> bool:
         """Say whether the sender of a channel must wait: backpressure."""
-        return self._capacity is not None and len(self._queues[channel]) >= self._capacity
+        return self._capacity is not None and self._waiting[channel] >= self._capacity
+
+    def waiting(self, channel: int) -> int:
+        """Give how many elements wait in a channel."""
+        return self._waiting[channel]
 
     def is_blocked(self, channel: int) -> bool:
         """Say whether a channel waits for the barriers of the others."""
@@ -563,6 +577,7 @@ class CheckpointedInputGate:
         self._serial += 1
         entry = _Entry(self._serial, element)
         self._queues[channel].append(entry)
+        self._waiting[channel] += 1
         if isinstance(element, CheckpointBarrier):
             self._arrived(channel, element, entry)
         elif self._capture and channel in self._capture.waits and _is_data(element):
@@ -587,8 +602,10 @@ class CheckpointedInputGate:
         if not queue or channel in self._blocked:
             return False
         element = queue.popleft().element
+        self._waiting[channel] -= 1
         match element:
             case CheckpointBarrier():
+                self._out.reached(channel, element)
                 self._handler.process_barrier(element, channel)
             case CancelCheckpointMarker():
                 self._handler.process_cancellation(element.id, channel)
@@ -615,14 +632,16 @@ class CheckpointedInputGate:
     def advance(self, now_ms: int) -> None:
         """Let the machine's clock reach a time."""
         self._now_ms = now_ms
-        self._handler.advance(now_ms)
-        self._settle()
+        if not self.is_held:
+            self._handler.advance(now_ms)
+            self._settle()
 
     def _settle(self) -> None:
         """Handle the barriers that have overtaken, and a timer that is due at once."""
-        while True:
+        while not self.is_held:
             if self._priority:
                 channel, barrier = self._priority.popleft()
+                self._out.reached(channel, barrier)
                 self._handler.process_barrier(barrier, channel)
             elif self._handler.next_time_ms is not None and self._handler.next_time_ms <= self._now_ms:
                 self._handler.advance(self._now_ms)
@@ -631,6 +650,7 @@ class CheckpointedInputGate:
 
     def _overtake(self, channel: int, barrier: CheckpointBarrier, entry: _Entry) -> None:
         entry.element = _Overtaken(barrier.id)
+        self._waiting[channel] -= 1
         self._priority.append((channel, barrier.as_unaligned()))
 
     # ------------------------------------------------------------------------------------- what the handler asks for

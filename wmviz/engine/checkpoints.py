@@ -126,6 +126,8 @@ class CheckpointCoordinator:
         All that must acknowledge a checkpoint.
     out
         Is told what happens.
+    last_id
+        The number of the last checkpoint before.
     forced_savepoints
         Whether savepoints pass over the limit on pending checkpoints: they do unless unaligned checkpoints are on.
 
@@ -149,6 +151,7 @@ class CheckpointCoordinator:
         out: CheckpointOutput,
         *,
         forced_savepoints: bool = True,
+        last_id: int = 0,
     ) -> None:
         self.latest: Checkpoint | None = None
         self.pending: dict[int, Checkpoint] = {}
@@ -158,7 +161,7 @@ class CheckpointCoordinator:
         self._last_success_ms: int | None = None
         self._requests: list[_Request] = []
         self._serial = 0
-        self._last_id = 0
+        self.last_id = last_id
 
     def start(self, now_ms: int, delay_ms: int | None = None) -> None:
         """Begin to start checkpoints periodically; if it has begun already, it stops first.
@@ -258,8 +261,8 @@ class CheckpointCoordinator:
             self._trigger(self._requests.pop(0))
 
     def _trigger(self, request: _Request) -> None:
-        self._last_id += 1
-        checkpoint = Checkpoint(self._last_id, self._now_ms, request.savepoint, set(self._tasks))
+        self.last_id += 1
+        checkpoint = Checkpoint(self.last_id, self._now_ms, request.savepoint, set(self._tasks))
         self.pending[checkpoint.id] = checkpoint
         self._out.triggered(checkpoint)
 

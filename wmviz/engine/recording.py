@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from wmviz.engine.aggregates import AGGREGATES
-from wmviz.engine.sinks import sink_of
+from wmviz.engine.sinks import Sink, sink_of
 from wmviz.engine.window_operator import Pane
 from wmviz.scenario import Event, Scenario
 from wmviz.times import MIN_MS
@@ -100,7 +100,7 @@ class Recorder:
         self._split_clocks = {split: len(places) + i for i, split in enumerate(combined_partitions(scenario))}
         self._first_channel = len(places) + len(self._split_clocks)
         self._sources = scenario.subtasks
-        self._sink = sink_of(scenario.sink)
+        self._sink: Sink = sink_of(scenario.sink)
         self._result = AGGREGATES[scenario.aggregate].result
         self._window_index: dict[tuple[str, AnyWindow], int] = {}
         self._watermarks_ms = [MIN_MS] * len(places)
@@ -208,7 +208,11 @@ class Recorder:
         index = self._index(pane)
         row = self._row(FIRED, index, value, self.cause if self._added < 0 else self._added)
         self.trace.contents[row] = Content(pane.events, len(pane.events))
-        self._row(WRITTEN, index, self._sink.write(pane.key, pane.window, value), row)
+        self._written(index, self._sink.write(pane.key, pane.window, value), row)
+
+    def _written(self, index: int, value: int, firing: int) -> int:
+        """The sink has taken a result."""
+        return self._row(WRITTEN, index, value, firing)
 
     def merged(self, pane: Pane, windows: Sequence[AnyWindow]) -> None:
         """Live sessions have become one; the pane has its new window."""
@@ -285,7 +289,7 @@ class ResultsRecorder(Recorder):
 
     def fired(self, pane: Pane, value: int) -> None:
         """A window fires; the sink is not asked."""
-        row = self._result_row(FIRED, self._index(pane), value, -1)
+        row = self._row(FIRED, self._index(pane), value, -1)
         self.trace.contents[row] = Content(pane.events, len(pane.events))
 
     def cleaned(self, pane: Pane) -> None:

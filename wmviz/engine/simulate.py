@@ -1,27 +1,17 @@
-"""The clock and the wiring: a Scenario runs through the engine and leaves a Trace."""
+"""From a Scenario to a Trace: the job runs through the engine, by the short way or with all that may happen to it."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
 
-from wmviz.engine.aggregates import AGGREGATES
-from wmviz.engine.merging import MergedWindowLateError, MergingWindowOperator
+from wmviz.engine.job import RunningJob
+from wmviz.engine.merging import MergedWindowLateError
 from wmviz.engine.recording import Recorder, ResultsRecorder
-from wmviz.engine.source import ProgressiveTimestampsAndWatermarks
+from wmviz.engine.runtime_recording import RunningRecorder, RunningResultsRecorder
+from wmviz.engine.subtasks import SourceSubtask, window_operator
 from wmviz.engine.tasks import Exchange, WindowTask, tasks_of_keys
-from wmviz.engine.triggers import trigger_of
-from wmviz.engine.watermarks import (
-    EmitOnEvent,
-    NoWatermarksGenerator,
-    PausableRelativeClock,
-    TimestampsAndWatermarksOperator,
-    WatermarkGenerator,
-    WatermarksWithIdleness,
-    generator_of,
-)
-from wmviz.engine.window_operator import WindowOperator
-from wmviz.engine.windows import assigner_of
+from wmviz.engine.watermarks import WatermarkGenerator
 from wmviz.scenario import Scenario, ScenarioError, check_scenario
 from wmviz.times import MAX_MS
 from wmviz.trace import Trace
@@ -60,123 +50,53 @@ def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenera
         raise ValueError(f"generator is {generator!r}; write an object with on_event and on_periodic_emit")
     if generator is not None and max(scenario.subtasks, scenario.partition_count) > 1:
         raise ValueError("one generator cannot serve several inputs; give a scenario with one partition and subtask")
-    recorder = Recorder(scenario) if trace == "full" else ResultsRecorder(scenario)
     try:
-        _Job(scenario, recorder, generator).run()
+        return _run(scenario, generator, full=trace == "full")
     except (MergedWindowLateError, OverflowError) as error:  # the job would fail on Flink too
         raise ScenarioError(f"{scenario.name} fails: {error}") from None
+
+
+def _run(scenario: Scenario, own: WatermarkGenerator | None, *, full: bool) -> Trace:
+    if needs_running_job(scenario):
+        running = RunningRecorder(scenario) if full else RunningResultsRecorder(scenario)
+        RunningJob(scenario, running, own).run()
+        return running.trace
+    recorder = Recorder(scenario) if full else ResultsRecorder(scenario)
+    _DirectJob(scenario, recorder, own).run()
     return recorder.trace
 
 
-class SourceSubtask:
-    """A subtask of the source: reads its partitions, and is asked for watermarks on the grid of ticks.
-
-    Parameters
-    ----------
-    number
-        Which one, from 0; also its place in the trace.
-    job
-        Makes the generators.
-    exchange
-        Where the subtask sends.
-
-    Attributes
-    ----------
-    process
-        Sends an event on, given its index, timestamp and partition, and behind it what it makes the generator emit.
-    ticks
-        Whether periodic ticks ever matter.
-    clock_origin_ms
-        When the clock of those timers reads 0.
-    unasked
-        Whether there were events since the last tick.
-    timers
-        The idleness timers of its generators.
-    next_tick_ms
-        The tick on the agenda, or None.
-    """
-
-    def __init__(self, number: int, job: _Job, exchange: Exchange) -> None:
-        scenario = job.scenario
-        self.place = number
-        self.timers: list[WatermarksWithIdleness] = []
-        # To these timers a reading of 0 means "not running". The clock of a machine never reads 0; nor does theirs.
-        self.clock_origin_ms = scenario.grid_start_ms - 1
-        self.unasked = False
-        self.next_tick_ms: int | None = None
-        self._recorder = job.recorder
-        splits = scenario.partitions_of(number)
-        self._strategy: ProgressiveTimestampsAndWatermarks | TimestampsAndWatermarksOperator
-        if scenario.strategy_at == "source" and (len(splits) > 1 or scenario.idle_timeout_ms is not None):
-            self._strategy = ProgressiveTimestampsAndWatermarks(
-                splits, lambda: job.generator(self), job.main_generator(self), exchange
-            )
-        else:
-            # One generator: a single split needs no combining.
-            self._strategy = TimestampsAndWatermarksOperator(job.generator(self), exchange)
-        self.process = self._strategy.process
-        self._interval = scenario.emission == "interval" and scenario.strategy != "none"
-        self._is_behind_source = scenario.strategy_at == "after"
-        self.ticks = self._interval or bool(self.timers)
-
-    def tick(self) -> None:
-        """Ask for watermarks, as the timer of pipeline.auto-watermark-interval does."""
-        self.unasked = False
-        self._recorder.ticked()
-        self._strategy.tick()
-
-    def wants_tick_from(self, now_ms: int) -> int | None:
-        """Give the time from which on a tick would change something, or None until the next event."""
-        if self.unasked and self._interval:
-            return now_ms
-        due = [due_ms for timer in self.timers if (due_ms := timer.due_ms()) is not None]
-        return max(now_ms, self.clock_origin_ms + min(due)) if due else None
-
-    def end(self) -> None:
-        """Let the input end: MAX goes out, and what the generator had not said yet is never said."""
-        self._recorder.ended(self.place)
-        if self._is_behind_source:
-            self._strategy.end_of_input()
-        else:
-            self._strategy.end_of_source()
+def needs_running_job(scenario: Scenario) -> bool:
+    """Say whether something can wait, be stored or fail in the job, so that the short way is not enough."""
+    return bool(
+        scenario.checkpoints is not None
+        or scenario.happenings
+        or scenario.work_ms
+        or scenario.sink == "transactional"
+        or (scenario.alignment is not None and scenario.strategy_at == "source")
+    )
 
 
-class _Job:
-    """The running job: its tasks, wired, and the agenda of arrivals, ticks and timers."""
+class _DirectJob:
+    """A job in which nothing waits: what a source sends is handled at once. An agenda of arrivals, ticks and timers."""
 
     def __init__(self, scenario: Scenario, recorder: Recorder, own: WatermarkGenerator | None) -> None:
-        self.scenario, self.recorder, self._own = scenario, recorder, own
+        self.scenario, self.recorder = scenario, recorder
         subtasks = range(scenario.subtasks)
         self._tasks = [
-            WindowTask(scenario.subtasks + number, _window_operator(scenario, recorder), len(subtasks), recorder)
+            WindowTask(
+                scenario.subtasks + number,
+                window_operator(scenario, recorder),
+                len(subtasks),
+                recorder,
+                scenario.inputs,
+            )
             for number in range(scenario.window_tasks)
         ]
         task_of_key = tasks_of_keys(scenario, self._tasks)
         exchanges = [Exchange(number, self._tasks, task_of_key, recorder) for number in subtasks]
-        self._sources = [SourceSubtask(number, self, exchanges[number]) for number in subtasks]
+        self._sources = [SourceSubtask(scenario, number, exchanges[number], recorder, own) for number in subtasks]
         self._ticks: list[tuple[int, int]] = []  # time, subtask
-
-    def generator(self, subtask: SourceSubtask) -> WatermarkGenerator:
-        """Make a generator as the strategy says."""
-        scenario, per_event = self.scenario, self.scenario.emission == "event"
-        if self._own is None and scenario.idle_timeout_ms is None:
-            return generator_of(scenario.strategy, scenario.bound_ms, per_event=per_event)
-        generator = self._own or generator_of(scenario.strategy, scenario.bound_ms)
-        if per_event:
-            generator = EmitOnEvent(generator)
-        return self._with_idleness(generator, subtask)
-
-    def main_generator(self, subtask: SourceSubtask) -> WatermarkGenerator:
-        """Make the generator of a source's main output: no event ever reaches it, so only its timer matters."""
-        return self._with_idleness(NoWatermarksGenerator(), subtask)
-
-    def _with_idleness(self, generator: WatermarkGenerator, subtask: SourceSubtask) -> WatermarkGenerator:
-        if self.scenario.idle_timeout_ms is None:
-            return generator
-        clock = PausableRelativeClock(lambda: self.recorder.at_ms - subtask.clock_origin_ms)
-        timer = WatermarksWithIdleness(generator, self.scenario.idle_timeout_ms, clock)
-        subtask.timers.append(timer)
-        return timer
 
     def run(self) -> None:
         """Take every arrival, tick and timer in order; at equal times the arrivals come first."""
@@ -208,12 +128,9 @@ class _Job:
 
     def _plan_tick(self, source: SourceSubtask, earliest_ms: int) -> None:
         """Put the next tick of a subtask that would change something on the agenda, in place of the one there."""
-        if source.next_tick_ms is not None and source.next_tick_ms < earliest_ms + self.scenario.interval_ms:
-            return
-        from_ms = source.wants_tick_from(earliest_ms)
-        source.next_tick_ms = None if from_ms is None else self.scenario.next_tick_ms(from_ms)
-        if source.next_tick_ms is not None:
-            heapq.heappush(self._ticks, (source.next_tick_ms, source.place))
+        tick_ms = source.plan_tick(earliest_ms)
+        if tick_ms is not None:
+            heapq.heappush(self._ticks, (tick_ms, source.place))
 
     def _pass_time(self, now_ms: int, ticks_before_ms: int) -> None:
         """Run the timers of the machine's clock that are due up to now, and the ticks before a time, in order."""
@@ -223,7 +140,7 @@ class _Job:
             timer_ms, task = min(self._timers()) if by_clock else (_NEVER_MS, -1)
             if tick_ms >= ticks_before_ms and timer_ms > now_ms:
                 break
-            if timer_ms < tick_ms or tick_ms >= ticks_before_ms:
+            if timer_ms <= tick_ms or tick_ms >= ticks_before_ms:
                 self._run_timers(task, timer_ms)
             else:
                 self._run_tick(*heapq.heappop(ticks))
@@ -247,18 +164,3 @@ class _Job:
         self.recorder.at_ms = due_ms
         self.recorder.clock_moved(task.place)
         task.operator.advance_processing_time(due_ms)
-
-
-def _window_operator(scenario: Scenario, recorder: Recorder) -> WindowOperator:
-    trigger, purging = trigger_of(scenario.window)
-    kind = MergingWindowOperator if scenario.window.type == "session" else WindowOperator
-    return kind(
-        assigner_of(scenario.window),
-        trigger,
-        AGGREGATES[scenario.aggregate],
-        recorder,
-        purging=purging,
-        lateness_ms=scenario.lateness_ms,
-        side_output=scenario.late_to == "side",
-        event_time=scenario.window.time == "event",
-    )

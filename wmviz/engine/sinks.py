@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from itertools import count
 from typing import NamedTuple, Protocol
 
+from wmviz.trace import TransactionPhase
 from wmviz.window import AnyWindow
 
 
@@ -52,14 +53,8 @@ class AppendSink:
         return value
 
 
-class Phase(Enum):
-    """How far a transaction is."""
-
-    OPEN = "open"
-    PREPARED = "prepared"
-    COMMITTED = "committed"
-    ABORTED = "aborted"
-    LOST = "lost"
+class TransactionAbortedError(RuntimeError):
+    """The broker has aborted the open transaction, so the writer fails."""
 
 
 @dataclass
@@ -69,7 +64,7 @@ class Transaction:
     Attributes
     ----------
     number, begun_ms
-        Which one, and when it began: its timeout counts from there, not from when it was prepared.
+        Which one, and when its first row came: the timeout counts from there, not from when it was prepared.
     checkpoint_id
         The checkpoint whose barrier ended it, or None while it is open.
     """
@@ -77,21 +72,15 @@ class Transaction:
     number: int
     begun_ms: int
     rows: list[Row] = field(default_factory=list)
-    phase: Phase = Phase.OPEN
+    phase: TransactionPhase = TransactionPhase.OPEN
     checkpoint_id: int | None = None
 
 
 class TransactionOutput(Protocol):
     """What a transactional sink tells."""
 
-    def committed(self, transaction: Transaction) -> None:
-        """Tell that its rows are there for readers of committed rows."""
-
-    def aborted(self, transaction: Transaction) -> None:
-        """Tell that its rows will never count: the job restarts before them, or the broker's timeout is over."""
-
-    def lost(self, transaction: Transaction) -> None:
-        """Tell that it should have been committed but was timed out before: no replay brings its rows back."""
+    def transaction(self, transaction: Transaction) -> None:
+        """Tell that a transaction has begun or gone on: its `phase` is new."""
 
 
 class TransactionalSink:
@@ -101,41 +90,51 @@ class TransactionalSink:
     ----------
     out
         Is told what becomes of each transaction.
-    now_ms
-        When the sink opens: the first transaction begins.
     timeout_ms
         After which the broker aborts a transaction that is not committed (Kafka's transaction.timeout.ms); None for
         never.
+    numbers
+        Numbers for transactions, if several sinks share them.
 
     Notes
     -----
     Flink 2.3.0: SinkWriterOperator and CommitterOperator, as with KafkaSink and DeliveryGuarantee.EXACTLY_ONCE. A
-    checkpoint that fails aborts nothing: its transaction is committed with the next that completes.
+    transaction begins with its first row. A checkpoint that fails aborts nothing: its transaction is committed with the
+    next that completes.
     """
 
-    def __init__(self, out: TransactionOutput, now_ms: int, timeout_ms: int | None = None) -> None:
+    def __init__(
+        self, out: TransactionOutput, timeout_ms: int | None = None, numbers: Iterator[int] | None = None
+    ) -> None:
         if timeout_ms is not None and timeout_ms <= 0:
             raise ValueError(f"the transaction timeout is {timeout_ms} ms; write more than 0")
-        self.transactions: list[Transaction] = []
+        self.transactions: dict[int, Transaction] = {}
         self._out, self._timeout_ms = out, timeout_ms
+        self._numbers = count() if numbers is None else numbers
+        self._now_ms = 0
+        self._open: Transaction | None = None
         self._undecided: list[Transaction] = []  # the broker's
         self._committables: list[Transaction] = []  # the committer's
-        self._begin(now_ms)
 
     def write(self, key: str, window: AnyWindow, value: int) -> int:
-        """Write a row into the open transaction.
+        """Write a row into the open transaction, or begin one.
 
         Raises
         ------
-        RuntimeError
+        TransactionAbortedError
             If the broker has aborted it: the job fails, and goes on from its last checkpoint.
         """
-        self._check_open()
-        self.transactions[-1].rows.append(Row(key, window, value))
+        current = self._checked()
+        if current is None:
+            current = self._open = Transaction(next(self._numbers), self._now_ms)
+            self.transactions[current.number] = current
+            self._undecided.append(current)
+            self._out.transaction(current)
+        current.rows.append(Row(key, window, value))
         return value
 
     def pre_commit(self, checkpoint_id: int, now_ms: int) -> list[int]:
-        """End the open transaction at a barrier and begin the next; give what the checkpoint holds of this sink.
+        """End the open transaction at a barrier; give what the checkpoint holds of this sink.
 
         Parameters
         ----------
@@ -149,24 +148,25 @@ class TransactionalSink:
 
         Raises
         ------
-        RuntimeError
+        TransactionAbortedError
             If the broker has aborted the open transaction.
         """
-        self._check_open()
-        prepared = self.transactions[-1]
-        prepared.phase, prepared.checkpoint_id = Phase.PREPARED, checkpoint_id
-        self._committables.append(prepared)
-        self._begin(now_ms)
+        self.advance(now_ms)
+        prepared, self._open = self._checked(), None
+        if prepared is not None:
+            prepared.checkpoint_id = checkpoint_id
+            self._committables.append(prepared)
+            self._enter(prepared, TransactionPhase.PREPARED)
         return [transaction.number for transaction in self._committables]
 
     def commit(self, checkpoint_id: int) -> None:
         """Commit what was prepared up to a checkpoint that is complete now."""
         due = [t for t in self._committables if t.checkpoint_id is not None and t.checkpoint_id <= checkpoint_id]
-        self._commit(due)
         self._committables = self._committables[len(due) :]
+        self._commit(due)
 
     def restore(self, snapshot: Sequence[int], now_ms: int) -> None:
-        """Go on after a crash: commit what the checkpoint holds, abort the rest, begin anew.
+        """Go on after a crash: commit what the checkpoint holds, abort the rest.
 
         Parameters
         ----------
@@ -176,11 +176,10 @@ class TransactionalSink:
             The time now. The broker's timeouts up to here come first.
         """
         self.advance(now_ms)
+        self._committables, self._open = [], None
         self._commit([self.transactions[number] for number in snapshot])
-        self._committables = []
         for transaction in list(self._undecided):
-            self._decide(transaction, Phase.ABORTED)
-        self._begin(now_ms)
+            self._enter(transaction, TransactionPhase.ABORTED)
 
     @property
     def next_time_ms(self) -> int | None:
@@ -189,48 +188,52 @@ class TransactionalSink:
             return None
         return self._undecided[0].begun_ms + self._timeout_ms
 
+    @property
+    def current(self) -> int:
+        """The number of the latest transaction."""
+        return next(reversed(self.transactions))
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no row waits for a commit."""
+        return not self._committables and self._open is None
+
     def advance(self, now_ms: int) -> None:
-        """Let the broker's clock reach a time; it runs on while the job is down."""
+        """Let the clock reach a time; the broker's runs on while the job is down."""
         while (time_ms := self.next_time_ms) is not None and time_ms <= now_ms:
-            self._decide(self._undecided[0], Phase.ABORTED)
+            self._enter(self._undecided[0], TransactionPhase.ABORTED)
+        self._now_ms = now_ms
 
     def read(self, *, committed: bool) -> list[Row]:
         """Give the rows that a reader finds, in order: of committed transactions only, or of all, aborted ones too."""
         return [
             row
-            for transaction in self.transactions
-            if transaction.phase is Phase.COMMITTED or not committed
+            for transaction in self.transactions.values()
+            if transaction.phase is TransactionPhase.COMMITTED or not committed
             for row in transaction.rows
         ]
 
-    def _begin(self, now_ms: int) -> None:
-        transaction = Transaction(len(self.transactions), now_ms)
-        self.transactions.append(transaction)
-        self._undecided.append(transaction)
-
-    def _check_open(self) -> None:
-        current = self.transactions[-1]
-        if current.phase is not Phase.OPEN:
-            raise RuntimeError(
-                f"the transaction that began at {current.begun_ms} ms was aborted by its timeout of "
+    def _checked(self) -> Transaction | None:
+        """Give the open transaction, unless the broker has aborted it."""
+        if self._open is not None and self._open.phase is TransactionPhase.ABORTED:
+            raise TransactionAbortedError(
+                f"the transaction that began at {self._open.begun_ms} ms was aborted by its timeout of "
                 f"{self._timeout_ms} ms before a checkpoint ended it; write a longer timeout, or checkpoint more often"
             )
+        return self._open
 
     def _commit(self, transactions: Sequence[Transaction]) -> None:
         for transaction in transactions:
-            if transaction.phase is Phase.PREPARED:
-                self._decide(transaction, Phase.COMMITTED)
-            elif transaction.phase is Phase.ABORTED:
-                transaction.phase = Phase.LOST
-                self._out.lost(transaction)
+            if transaction.phase is TransactionPhase.PREPARED:
+                self._enter(transaction, TransactionPhase.COMMITTED)
+            elif transaction.phase is TransactionPhase.ABORTED:
+                self._enter(transaction, TransactionPhase.LOST)
 
-    def _decide(self, transaction: Transaction, phase: Phase) -> None:
+    def _enter(self, transaction: Transaction, phase: TransactionPhase) -> None:
+        if phase in (TransactionPhase.COMMITTED, TransactionPhase.ABORTED):
+            self._undecided.remove(transaction)
         transaction.phase = phase
-        self._undecided.remove(transaction)
-        if phase is Phase.COMMITTED:
-            self._out.committed(transaction)
-        else:
-            self._out.aborted(transaction)
+        self._out.transaction(transaction)
 
 
 def sink_of(name: str) -> Sink:

@@ -78,7 +78,7 @@ class ProgressiveTimestampsAndWatermarks:
     splits
         Their numbers.
     generator
-        Makes the generator of a split.
+        Makes the generator of a split, given its number.
     main
         The generator of the main output, which no event of a split reaches.
     out
@@ -92,7 +92,7 @@ class ProgressiveTimestampsAndWatermarks:
     def __init__(
         self,
         splits: Iterable[int],
-        generator: Callable[[], WatermarkGenerator],
+        generator: Callable[[int], WatermarkGenerator],
         main: WatermarkGenerator,
         out: SplitOutput,
     ) -> None:
@@ -101,7 +101,7 @@ class ProgressiveTimestampsAndWatermarks:
         self._main, self._main_output, split_output = main, _Output(self._emitter), _Output(self._emitter)
         self._main_output.other, split_output.other = split_output, self._main_output
         self._multiplexer = WatermarkOutputMultiplexer(split_output)
-        self._splits = {number: _Split(number, generator(), self._multiplexer) for number in splits}
+        self._splits = {number: _Split(number, generator(number), self._multiplexer) for number in splits}
 
     def process(self, record: int, timestamp_ms: int, number: int) -> None:
         """Send a record of a split on; what it makes the split's generator emit follows it."""

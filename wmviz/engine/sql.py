@@ -86,6 +86,16 @@ class WatermarkAssignerOperator:
         if self._idle_timeout_ms > 0 and not self.is_idle and self._active_at_ms + self._idle_timeout_ms <= active_ms:
             self.idle()
 
+    def due_ms(self) -> int | None:
+        """Give the machine's time from which on a timer has something to do; None: after the next row or pause."""
+        if self._rows != self._rows_at_last_timer:
+            return self._now_ms()
+        due = [self._emitted_at_ms + self._interval_ms] if self.current_ms > self.last_ms and self._interval_ms else []
+        if self._idle_timeout_ms > 0 and not self.is_idle:
+            idle_ms = self.clock.machine_time_ms(self._active_at_ms + self._idle_timeout_ms)
+            due += [] if idle_ms is None else [idle_ms]
+        return min(due, default=None)
+
     def watermark(self, watermark_ms: int) -> None:
         """Take a watermark from upstream: only MAX counts, the end of the input."""
         if watermark_ms == MAX_MS and self.current_ms != MAX_MS:
@@ -115,6 +125,37 @@ class WatermarkAssignerOperator:
         if self.current_ms > self.last_ms:
             self.last_ms = self.current_ms
             self._out.watermark(self.current_ms)
+
+
+class SqlTimestampsAndWatermarks:
+    """The operator as a source subtask drives it: records by their number, the expression ``t - bound``.
+
+    Parameters
+    ----------
+    bound_ms, interval_ms, idle_timeout_ms, now_ms, out
+        The bound of the expression; the rest as above.
+    """
+
+    def __init__(
+        self, bound_ms: int, interval_ms: int, idle_timeout_ms: int, now_ms: Callable[[], int], out: RecordOutput
+    ) -> None:
+        self._bound_ms, self._out = bound_ms, out
+        self._operator = WatermarkAssignerOperator(interval_ms, idle_timeout_ms, now_ms, self)
+        self._record = -1
+        self.timer_interval_ms = self._operator.timer_interval_ms
+        self.clock = self._operator.clock
+        self.watermark, self.idle, self.active = out.watermark, out.idle, out.active
+        self.tick, self.due_ms = self._operator.on_timer, self._operator.due_ms
+        self.end_of_input = self.end_of_source = self._operator.finish
+
+    def process(self, record: int, timestamp_ms: int, split: int = 0) -> None:
+        """Send a record on, and behind it what the operator has to say."""
+        self._record = record
+        self._operator.process(timestamp_ms, timestamp_ms - self._bound_ms)
+
+    def record(self, timestamp_ms: int) -> None:
+        """Let the record through whose timestamp the operator has seen."""
+        self._out.record(self._record)
 
 
 def timer_interval_ms(interval_ms: int, idle_timeout_ms: int) -> int:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from binascii import crc32
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
+from wmviz.engine.multiplexer import CombinedInputs
 from wmviz.engine.recording import Recorder
 from wmviz.engine.valve import StatusWatermarkValve
 from wmviz.engine.window_operator import WindowOperator
 from wmviz.scenario import Scenario
 from wmviz.trace import Status
+
+AnyTask = TypeVar("AnyTask")
 
 
 class WindowTask:
@@ -25,38 +30,60 @@ class WindowTask:
         How many source subtasks send to it.
     recorder
         Writes down what happens.
+    inputs
+        2 for an operator with two inputs, each with a valve of its own; channel c belongs to input c % 2.
     """
 
-    def __init__(self, place: int, operator: WindowOperator, channels: int, recorder: Recorder) -> None:
+    def __init__(
+        self, place: int, operator: WindowOperator, channels: int, recorder: Recorder, inputs: int = 1
+    ) -> None:
         self.operator, self.place, self._recorder = operator, place, recorder
         self.process = operator.process
-        self._valve = StatusWatermarkValve(channels, self) if channels > 1 else None
+        self._valves: list[StatusWatermarkValve] = []
+        if inputs > 1:
+            combined = CombinedInputs(inputs, self)
+            sizes = [len(range(number, channels, inputs)) for number in range(inputs)]
+            self._valves = [StatusWatermarkValve(size, _Input(number, combined)) for number, size in enumerate(sizes)]
+        elif channels > 1:
+            self._valves = [StatusWatermarkValve(channels, self)]
 
     def receive_watermark(self, channel: int, watermark_ms: int) -> None:
         """Take a watermark from a channel."""
         self._recorder.delivered(self.place)
-        if self._valve is None:
+        if not self._valves:
             self.watermark(watermark_ms)
             return
-        left_out = self._valve.leaves_out(channel)
+        valve, number = self._valve(channel)
+        left_out = valve.leaves_out(number)
         self._recorder.channel_watermark(self.place, channel, watermark_ms)
-        if left_out and watermark_ms >= self._valve.watermark_ms:
+        if left_out and watermark_ms >= valve.watermark_ms:
             self._recorder.channel_status(self.place, channel, Status.ACTIVE)
-        self._valve.watermark(channel, watermark_ms)
+        valve.watermark(number, watermark_ms)
 
     def receive_status(self, channel: int, *, idle: bool) -> None:
         """Take a status from a channel."""
         self._recorder.delivered(self.place)
-        if self._valve is None:
+        if not self._valves:
             self._status(idle=idle)
             return
+        valve, number = self._valve(channel)
         if idle:
             self._recorder.channel_status(self.place, channel, Status.IDLE)
-            self._valve.idle(channel)
+            valve.idle(number)
         else:
-            status = Status.LEFT_OUT if self._valve.is_behind(channel) else Status.ACTIVE
+            status = Status.LEFT_OUT if valve.is_behind(number) else Status.ACTIVE
             self._recorder.channel_status(self.place, channel, status)
-            self._valve.active(channel)
+            valve.active(number)
+
+    def _valve(self, channel: int) -> tuple[StatusWatermarkValve, int]:
+        """Give the valve of a channel, and the channel's number there."""
+        number, which = divmod(channel, len(self._valves))
+        return self._valves[which], number
+
+    def restore_watermark(self, watermark_ms: int) -> None:
+        """Go on with a watermark from a checkpoint, as SQL's window aggregation does."""
+        self._recorder.advanced(self.place, watermark_ms)
+        self.operator.watermark_ms = watermark_ms
 
     # ------------------------------------------------- what comes out of the valve
 
@@ -75,6 +102,15 @@ class WindowTask:
 
     def _status(self, *, idle: bool) -> None:
         self._recorder.task_status(self.place, idle=idle)
+
+
+class _Input:
+    """One of several inputs of an operator: what its valve lets through."""
+
+    def __init__(self, number: int, combined: CombinedInputs) -> None:
+        self.watermark = partial(combined.watermark, number)
+        self.idle = partial(combined.idle, number)
+        self.active = partial(combined.active, number)
 
 
 def _delivery(task_of_key: dict[str, WindowTask], recorder: Recorder) -> Callable[[int], None]:
@@ -153,7 +189,7 @@ class Exchange:
         self._recorder.split_status(self._subtask, split, idle=idle)
 
 
-def tasks_of_keys(scenario: Scenario, tasks: list[WindowTask]) -> dict[str, WindowTask]:
+def tasks_of_keys(scenario: Scenario, tasks: Sequence[AnyTask]) -> dict[str, AnyTask]:
     """Give the window task of each key; the same on every machine."""
     keys = {event.key for event in scenario.events}
     return {key: tasks[crc32(key.encode("utf-8", "surrogatepass")) % len(tasks)] for key in keys}

@@ -190,6 +190,12 @@ class PausableRelativeClock:
         now_ms = self._paused_at_ms if self._pauses else self._now_ms()
         return now_ms - self._paused_for_ms
 
+    def machine_time_ms(self, relative_ms: int) -> int | None:
+        """Give the machine's time at which this clock shows a time; None if that is ahead of a clock that is paused."""
+        if self._pauses and relative_ms > self.relative_time_ms():
+            return None
+        return relative_ms + self._paused_for_ms
+
     def pause(self) -> None:
         """Stand still, until each pause has its end."""
         if not self._pauses:
@@ -238,7 +244,8 @@ class WatermarksWithIdleness:
     def __init__(self, generator: WatermarkGenerator, timeout_ms: int, clock: PausableRelativeClock) -> None:
         if timeout_ms <= 0:
             raise ValueError(f"idle timeout is {timeout_ms} ms; it must be above 0")
-        self._generator, self._timeout_ms, self._clock = generator, timeout_ms, clock
+        self.clock = clock
+        self._generator, self._timeout_ms = generator, timeout_ms
         self._events = 0
         self._events_at_last_tick = 0
         self._silent_since_ms = 0  # 0: the timer does not run
@@ -261,10 +268,10 @@ class WatermarksWithIdleness:
         return IDLE
 
     def due_ms(self) -> int | None:
-        """Give the clock's time from which on a tick has something to do; None: after the next event."""
+        """Give the machine's time from which on a tick has something to do; None: after the next event or pause."""
         if self._events != self._events_at_last_tick or self._silent_since_ms == 0:
-            return self._clock.relative_time_ms()
-        return None if self._marked_idle else self._silent_since_ms + self._timeout_ms + 1
+            return self.clock.machine_time_ms(self.clock.relative_time_ms())
+        return None if self._marked_idle else self.clock.machine_time_ms(self._silent_since_ms + self._timeout_ms + 1)
 
     def _is_idle(self) -> bool:
         if self._events != self._events_at_last_tick:
@@ -272,9 +279,9 @@ class WatermarksWithIdleness:
             self._silent_since_ms = 0
             return False
         if self._silent_since_ms == 0:
-            self._silent_since_ms = self._clock.relative_time_ms()
+            self._silent_since_ms = self.clock.relative_time_ms()
             return False
-        return self._clock.relative_time_ms() - self._silent_since_ms > self._timeout_ms
+        return self.clock.relative_time_ms() - self._silent_since_ms > self._timeout_ms
 
 
 class WatermarkEmitter:

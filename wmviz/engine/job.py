@@ -1,0 +1,528 @@
+"""The running job: sources, channels, window tasks and a coordinator on one clock; it can fail and go on."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from wmviz.engine.agenda import Agenda, Turn
+from wmviz.engine.alignment import SourceCoordinator, WatermarkAggregator
+from wmviz.engine.barriers import CheckpointBarrier
+from wmviz.engine.channels import Carries, Element, TaskInput, TaskSnapshot
+from wmviz.engine.checkpoints import Checkpoint, CheckpointCoordinator, CheckpointSettings
+from wmviz.engine.reading import Partitions, Reader
+from wmviz.engine.runtime_recording import RuntimeRecording
+from wmviz.engine.sinks import TransactionAbortedError
+from wmviz.engine.subtasks import window_operator
+from wmviz.engine.tasks import WindowTask, tasks_of_keys
+from wmviz.engine.watermarks import WatermarkGenerator
+from wmviz.runtime import Checkpoints, Happening
+from wmviz.scenario import Scenario, ScenarioError
+from wmviz.trace import CheckpointPhase, Kind
+
+_MODES = {"aligned": "aligned", "unaligned": "alternating", "at_least_once": "at_least_once"}
+_RESTART_DELAY_MS = 1000
+_MOST_FAILURES = 10
+"""Failures of its own without a checkpoint between them, after which a job is given up."""
+
+
+class Attempt:
+    """One execution of the job: its tasks from their start to a crash, a stop or the end.
+
+    Parameters
+    ----------
+    job
+        What outlives the attempt.
+    scenario
+        The settings that hold now.
+    own
+        A generator in place of that of the strategy.
+
+    Notes
+    -----
+    Flink 2.3.0: an execution attempt of all tasks; ExecutionGraph.
+    """
+
+    def __init__(self, job: RunningJob, scenario: Scenario, own: WatermarkGenerator | None) -> None:
+        self.scenario, self.recorder, self.partitions = scenario, job.recorder, job.partitions
+        self.agenda = Agenda()
+        self.stops_reading = False
+        self._job = job
+        self._start_ms = self.recorder.at_ms
+        sources = scenario.subtasks
+        mode = _MODES[scenario.checkpoints.mode if scenario.checkpoints else "aligned"]
+        self.tasks = [
+            TaskInput(
+                WindowTask(
+                    sources + number, window_operator(scenario, self.recorder), sources, self.recorder, scenario.inputs
+                ),
+                self,
+                mode,
+                sources,
+                scenario.channel_capacity,
+                scenario.work_ms,
+                self._deliver,
+            )
+            for number in range(scenario.window_tasks)
+        ]
+        self._task_of_key = tasks_of_keys(scenario, self.tasks)
+        self._clock_timers: dict[int, int] = {}
+        self.readers = [Reader(number, self, copy.deepcopy(own), self._start_ms) for number in range(sources)]
+        self._aligner = Aligner(self, scenario.inputs) if self.readers[0].alignment is not None else None
+
+    def start(self) -> None:
+        """Set out to read."""
+        for task in self.tasks:
+            self._plan_clock_timer(task)
+        for reader in self.readers:
+            reader.start()
+
+    def go_on(self) -> None:
+        """Read on, after a stop that came to nothing."""
+        self.stops_reading = False
+        for reader in self.readers:
+            reader.plan_read()
+
+    # ------------------------------------------------- asked for by readers and window tasks
+
+    def task_of(self, event: int) -> TaskInput:
+        """Give the window task of an event's key."""
+        return self._task_of_key[self.scenario.events[event].key]
+
+    def has_read(self, event: int) -> None:
+        """Note that an event has been read."""
+        self._job.has_read(event)
+
+    def aligns_again(self) -> None:
+        """Note that alignment may have something to do."""
+        if self._aligner is not None:
+            self._aligner.wake()
+
+    def _deliver(self, task: WindowTask, index: int) -> None:
+        """Hand an event to the window operator of a task."""
+        event, recorder = self.scenario.events[index], self.recorder
+        if recorder.record_delivered is not None:
+            recorder.record_delivered(task.place)
+        by_event_time = self.scenario.window.time == "event"
+        task.process(event.key, event.event_time_ms if by_event_time else recorder.at_ms, event.value, index)
+        self._plan_clock_timer(self.tasks[task.place - self.scenario.subtasks])
+
+    def busy(self, task: TaskInput) -> None:
+        """Let a task go on when it is done with its event."""
+        if task.busy_until_ms is not None:
+            self.agenda.plan(task.busy_until_ms, Turn.AT_ONCE, lambda: self._work_done(task))
+
+    def _work_done(self, task: TaskInput) -> None:
+        task.work_done()
+        self._plan_clock_timer(task)
+
+    def room(self, source: int) -> None:
+        """Tell a reader that a channel has one element less."""
+        self.readers[source].room()
+
+    def finished(self, task: TaskInput) -> None:
+        """Note that a task has come to its end; what the job still has to commit, a last checkpoint commits."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all tasks have come to the end of their input."""
+        return all(task.is_finished for task in self.tasks)
+
+    def acknowledge(self, checkpoint_id: int, place: int, state: Any) -> None:
+        """Hand a snapshot to the coordinator, as soon as what runs now has come to its end."""
+        self._then(lambda: self._job.acknowledge(checkpoint_id, place, state))
+
+    def decline(self, checkpoint_id: int, reason: str) -> None:
+        """Tell the coordinator that a checkpoint is given up."""
+        self._then(lambda: self._job.decline(checkpoint_id, reason))
+
+    def _then(self, action: Callable[[], None]) -> None:
+        self.agenda.plan(self.recorder.at_ms, Turn.AT_ONCE, action, tie=1, background=True)
+
+    # ------------------------------------------------- checkpoints
+
+    def inject(self, checkpoint: Checkpoint, barrier: CheckpointBarrier, cause: int) -> None:
+        """Let every source send the barrier. What has no input any more takes its snapshot at once."""
+        for reader in self.readers:
+            if reader.is_ended:
+                self.acknowledge(checkpoint.id, reader.place, dict(reader.offsets))
+            else:
+                self.acknowledge(checkpoint.id, reader.place, reader.barrier(barrier, cause))
+        for task in self.tasks:
+            if task.is_finished:
+                self.recorder.cause = cause
+                self.acknowledge(checkpoint.id, task.place, task.snapshot(checkpoint.id))
+            elif (due_ms := task.gate.next_time_ms) is not None:
+                self.agenda.plan(max(due_ms, self.recorder.at_ms), Turn.GATE, task.gate_timer, tie=task.place)
+
+    def restore(self, states: Mapping[Any, Any]) -> None:
+        """Put the state of a checkpoint into the new tasks."""
+        recorder, restored = self.recorder, self.recorder.cause
+        watermark_ms = min((s.watermark_ms for s in states.values() if isinstance(s, TaskSnapshot)), default=None)
+        for task in self.tasks:
+            snapshot: TaskSnapshot | None = states.get(task.place)
+            if snapshot is None:
+                continue
+            recorder.cause = restored
+            task.task.operator.restore(snapshot.panes)
+            recorder.reloaded(task.place, snapshot.panes)
+            if self.scenario.api == "sql" and watermark_ms is not None:
+                task.task.restore_watermark(watermark_ms)
+        for task in self.tasks:
+            snapshot = states.get(task.place)
+            for channel, elements in snapshot.in_flight.items() if snapshot is not None else ():
+                for element in elements:
+                    task.receive(channel, Element(element.carries, element.value, element.row))
+
+    # ------------------------------------------------- the machine's clock
+
+    def _plan_clock_timer(self, task: TaskInput) -> None:
+        """Put the next processing-time timer of a task on the agenda."""
+        due_ms = task.task.operator.next_processing_time_ms()
+        if due_ms is None or self._clock_timers.get(task.place) == due_ms:
+            return
+        self._clock_timers[task.place] = due_ms
+        at_ms = max(due_ms, self.recorder.at_ms)
+        self.agenda.plan(at_ms, Turn.CLOCK_TIMER, lambda: self._run_clock_timer(task, due_ms), tie=task.place)
+
+    def _run_clock_timer(self, task: TaskInput, due_ms: int) -> None:
+        if self._clock_timers.get(task.place) != due_ms or task.is_finished:
+            return
+        del self._clock_timers[task.place]
+        if task.busy_until_ms is None:  # otherwise it is planned anew when the task is done
+            self.recorder.clock_moved(task.place)
+            task.task.operator.advance_processing_time(due_ms)
+            self._plan_clock_timer(task)
+
+
+class Aligner:
+    """Watermark alignment of the whole job: in every interval sources report, and hear how far they may go.
+
+    Parameters
+    ----------
+    attempt
+        Whose sources are aligned.
+    inputs
+        Number of sources; they are one group.
+
+    Notes
+    -----
+    Flink 2.3.0: SourceCoordinator.announceCombinedWatermark; the update interval of WatermarkAlignmentParams.
+    """
+
+    def __init__(self, attempt: Attempt, inputs: int) -> None:
+        assert attempt.scenario.alignment is not None
+        self._attempt, self._settings = attempt, attempt.scenario.alignment
+        group = WatermarkAggregator()
+        self._coordinators = [SourceCoordinator(str(n), group, self._settings.drift_ms) for n in range(inputs)]
+        self._announced: list[int | None] = [None] * inputs
+        self._start_ms = attempt.recorder.at_ms
+        self._rounds_left = 0
+        self._is_planned = False
+
+    def wake(self) -> None:
+        """Go on for as many rounds as a change needs to go through all samples."""
+        self._rounds_left = self._settings.buffer + 2
+        if not self._is_planned:
+            self._plan(self._attempt.recorder.at_ms)
+
+    def _plan(self, after_ms: int) -> None:
+        interval_ms = self._settings.interval_ms
+        rounds = (after_ms - self._start_ms) // interval_ms + 1
+        self._is_planned = True
+        self._attempt.agenda.plan(self._start_ms + rounds * interval_ms, Turn.ALIGNMENT, self._round)
+
+    def _round(self) -> None:
+        self._is_planned = False
+        self._rounds_left -= 1
+        recorder = self._attempt.recorder
+        recorder.cause = -1
+        readers = self._attempt.readers
+        for reader in readers:
+            report_ms = reader.alignment.sample() if reader.alignment else None
+            if report_ms is not None:
+                self._coordinators[reader.place % len(self._coordinators)].report(reader.place, report_ms)
+        for which, coordinator in enumerate(self._coordinators):
+            allowed_ms = coordinator.announce()
+            if allowed_ms is None:
+                continue
+            if allowed_ms != self._announced[which]:
+                self._announced[which] = allowed_ms
+                self._rounds_left = max(self._rounds_left, 1)
+                recorder.allowed(allowed_ms, which)
+            for reader in readers[which :: len(self._coordinators)]:
+                if reader.alignment is not None:
+                    reader.alignment.max_allowed(allowed_ms)
+        if self._rounds_left > 0 and not self._is_planned:
+            self._plan(recorder.at_ms)
+
+
+class RunningJob:
+    """A job that runs a scenario from its start to its end, through everything that happens to it.
+
+    Parameters
+    ----------
+    scenario
+        The stream, the job and the happenings.
+    recorder
+        Writes the trace.
+    own
+        A generator in place of that of the strategy; each attempt has a copy of it.
+
+    Notes
+    -----
+    Flink 2.3.0: the parts of JobMaster and CheckpointCoordinator that tasks see. At equal times what comes first is
+    settled by `Turn`.
+    """
+
+    def __init__(self, scenario: Scenario, recorder: RuntimeRecording, own: WatermarkGenerator | None) -> None:
+        self.recorder, self.partitions = recorder, Partitions(scenario)
+        self._settings, self._own = scenario, own
+        self._agenda = Agenda()  # of what is outside of the tasks
+        self._attempt: Attempt | None = None
+        self._read = bytearray(len(scenario.events))
+        self._after: dict[int, list[Happening]] = {}
+        self._stop: Happening | None = None
+        self._failures = 0
+        self._has_restarted = False
+        self._last_ms = scenario.grid_start_ms
+        self._planned_ms: dict[Turn, int | None] = {}
+        self._coordinator = self._new_coordinator(0)
+
+    # ------------------------------------------------- the clock
+
+    def run(self) -> None:
+        """Do what is on the agenda until nothing is left that the job has something to do for."""
+        self.recorder.at_ms = self._settings.grid_start_ms
+        self._plan_happenings()
+        self._launch({})
+        self._start_checkpoints(is_new=True)
+        while (agenda := self._next()) is not None:
+            at_ms, is_background, action = agenda.pop()
+            if self._has_restarted:  # what was due while the job was down comes now
+                at_ms = max(at_ms, self.recorder.at_ms)
+            self.recorder.at_ms = at_ms
+            if not is_background:
+                self._last_ms = at_ms
+            try:
+                action()
+            except TransactionAbortedError as error:
+                self._fail(str(error))
+            self._plan_clocks()
+            if self._is_finished:
+                break
+
+    def _next(self) -> Agenda | None:
+        """Give the agenda with the earliest action, or None at the end of the run."""
+        agendas = [a for a in (self._agenda, self._attempt.agenda if self._attempt else None) if a and a.next]
+        agenda = min(agendas, key=lambda a: a.next or (0, 0), default=None)
+        if agenda is None or agenda.next is None or any(a.foreground for a in agendas):
+            return agenda
+        # Only the clocks are left: one more checkpoint, so that what was done last is in one, and the broker's timeouts.
+        settings = self._settings.checkpoints
+        round_ms = max(settings.interval_ms, settings.min_pause_ms) if settings else 0
+        return agenda if agenda.next[0] <= max(self._last_ms + round_ms, self._broker_due_ms or 0) else None
+
+    @property
+    def _is_finished(self) -> bool:
+        """Whether the input has ended, all of it is worked on, and no row of the sink waits for a checkpoint."""
+        if self._attempt is None or not self._attempt.is_finished:
+            return False
+        return self._settings.checkpoints is None or all(sink.is_settled for sink in self.recorder.sinks)
+
+    def _plan_clocks(self) -> None:
+        """Put what the coordinator's and the broker's clocks will do next on the agenda."""
+        self._plan_clock(Turn.COORDINATOR, self._coordinator.next_time_ms, self._run_coordinator)
+        self._plan_clock(Turn.BROKER, self._broker_due_ms, self.recorder.timed_out)
+
+    @property
+    def _broker_due_ms(self) -> int | None:
+        due = (at_ms for sink in self.recorder.sinks if (at_ms := sink.next_time_ms) is not None)
+        return min(due, default=None)
+
+    def _plan_clock(self, turn: Turn, at_ms: int | None, action: Callable[[], None]) -> None:
+        if at_ms is None or self._planned_ms.get(turn) == at_ms:
+            return
+        self._planned_ms[turn] = at_ms
+
+        def act() -> None:
+            if self._planned_ms.get(turn) == at_ms:
+                self._planned_ms[turn] = None
+                action()
+
+        self._agenda.plan(max(at_ms, self.recorder.at_ms), turn, act, background=True)
+
+    def _run_coordinator(self) -> None:
+        self._coordinator.advance(self.recorder.at_ms)
+
+    # ------------------------------------------------- checkpoints
+
+    def _new_coordinator(self, last_id: int, latest: Checkpoint | None = None) -> CheckpointCoordinator:
+        scenario = self._settings
+        wanted = scenario.checkpoints or Checkpoints()
+        settings = CheckpointSettings(wanted.interval_ms, wanted.min_pause_ms, wanted.max_concurrent, wanted.timeout_ms)
+        places = range(scenario.subtasks + scenario.window_tasks)
+        forced = wanted.mode != "unaligned"
+        made = CheckpointCoordinator(settings, places, self, forced_savepoints=forced, last_id=last_id)
+        made.latest = latest
+        return made
+
+    def _start_checkpoints(self, *, is_new: bool) -> None:
+        wanted = self._settings.checkpoints
+        if wanted is not None:
+            first_ms = wanted.interval_ms if wanted.first_ms is None else wanted.first_ms
+            self._coordinator.start(self.recorder.at_ms, first_ms if is_new else None)
+        self._plan_clocks()
+
+    def triggered(self, checkpoint: Checkpoint) -> None:
+        """Let barriers leave the sources."""
+        attempt, recorder = self._attempt, self.recorder
+        recorder.checkpoint(checkpoint, CheckpointPhase.STARTED)
+        cause, wanted = recorder.cause, self._settings.checkpoints or Checkpoints()
+        barrier = CheckpointBarrier.of(
+            checkpoint.id,
+            checkpoint.started_ms,
+            unaligned=wanted.mode == "unaligned",
+            timeout_ms=wanted.alignment_timeout_ms,
+            savepoint=checkpoint.savepoint,
+        )
+        if attempt is not None:
+            attempt.agenda.plan(
+                recorder.at_ms, Turn.AT_ONCE, lambda: attempt.inject(checkpoint, barrier, cause), background=True
+            )
+
+    def completed(self, checkpoint: Checkpoint) -> None:
+        """Let sinks commit; a savepoint that the job goes on after commits nothing."""
+        self.recorder.checkpoint(checkpoint, CheckpointPhase.COMPLETED)
+        self._failures = 0
+        if not checkpoint.savepoint or self._stop is not None:
+            for sink in self.recorder.sinks:
+                sink.advance(self.recorder.at_ms)
+                sink.commit(checkpoint.id)
+        if checkpoint.savepoint and self._stop is not None:
+            stop, self._stop = self._stop, None
+            self._agenda.plan(self.recorder.at_ms, Turn.AT_ONCE, lambda: self._stop_with(stop, checkpoint))
+
+    def failed(self, checkpoint: Checkpoint) -> None:
+        """Note that a checkpoint is given up; without its savepoint a job does not stop."""
+        self.recorder.checkpoint(checkpoint, CheckpointPhase.FAILED)
+        if checkpoint.savepoint and self._stop is not None and self._attempt is not None:
+            self._stop = None
+            self._attempt.go_on()
+            self._start_checkpoints(is_new=False)
+
+    def acknowledge(self, checkpoint_id: int, place: int, state: Any) -> None:
+        """Take in the snapshot of a task."""
+        self._coordinator.acknowledge(checkpoint_id, place, state, self.recorder.at_ms)
+
+    def decline(self, checkpoint_id: int, reason: str) -> None:
+        """Take in that a task gives a checkpoint up."""
+        self._coordinator.decline(checkpoint_id, reason, self.recorder.at_ms)
+
+    # ------------------------------------------------- happenings
+
+    def _plan_happenings(self) -> None:
+        index_of = {event.id: index for index, event in enumerate(self._settings.events)}
+        for happening in self._settings.happenings:
+            if happening.after:
+                self._after.setdefault(index_of[happening.after], []).append(happening)
+            elif happening.what != "silence" and happening.at_ms is not None:
+                self._plan_happening(happening, happening.at_ms, Turn.HAPPENING)
+
+    def _plan_happening(self, happening: Happening, at_ms: int, turn: Turn) -> None:
+        self._agenda.plan(at_ms, turn, lambda: self._happen(happening))
+
+    def has_read(self, event: int) -> None:
+        """Note that an event has been read, and let happen what is to happen after it."""
+        self._read[event] = 1
+        for happening in self._after.pop(event, ()):
+            self._plan_happening(happening, self.recorder.at_ms, Turn.AT_ONCE)
+
+    def _happen(self, happening: Happening) -> None:
+        """Let something happen to the job; nothing can happen to one that is down."""
+        if self._attempt is None:
+            return
+        now_ms = self.recorder.at_ms
+        if happening.what == "crash":
+            self._go_down(Kind.CRASHED, now_ms + happening.down_ms, "", self._coordinator.latest, self._settings)
+        elif happening.what == "savepoint":
+            self._coordinator.savepoint(now_ms)
+        else:
+            self._stop = happening
+            self._attempt.stops_reading = True
+            self._coordinator.stop(now_ms)
+            self._coordinator.savepoint(now_ms)
+
+    def _fail(self, why: str) -> None:
+        """Let the job crash for a reason of its own."""
+        self._failures += 1
+        if self._failures > _MOST_FAILURES:
+            raise ScenarioError(f"{self._settings.name} fails again and again: {why}")
+        until_ms = self.recorder.at_ms + _RESTART_DELAY_MS
+        self._go_down(Kind.CRASHED, until_ms, why, self._coordinator.latest, self._settings)
+
+    def _stop_with(self, stop: Happening, savepoint: Checkpoint) -> None:
+        changes = stop.changed_fields
+        resumed = self._settings.replace(**changes) if changes else self._settings
+        self._go_down(Kind.STOPPED, self.recorder.at_ms + stop.down_ms, "", savepoint, resumed)
+
+    def _go_down(self, kind: Kind, until_ms: int, why: str, checkpoint: Checkpoint | None, settings: Scenario) -> None:
+        self._stop = None
+        self._coordinator.stop(self.recorder.at_ms)
+        self.recorder.down(kind, until_ms, why)
+        self._attempt = None
+        self._agenda.plan(until_ms, Turn.HAPPENING, lambda: self._restart(checkpoint, settings))
+
+    def _restart(self, checkpoint: Checkpoint | None, settings: Scenario) -> None:
+        """Run again from a checkpoint, or from nothing."""
+        self._has_restarted = True
+        is_changed, self._settings = settings is not self._settings, settings
+        now_ms, states = self.recorder.at_ms, checkpoint.states if checkpoint else {}
+        self.recorder.restored(checkpoint.id if checkpoint else 0, settings if is_changed else None)
+        for number, sink in enumerate(self.recorder.sinks):
+            snapshot = states.get(settings.subtasks + number)
+            sink.restore(snapshot.transactions if isinstance(snapshot, TaskSnapshot) else (), now_ms)
+        is_new = checkpoint is not None and checkpoint.savepoint
+        if is_new:
+            self._coordinator = self._new_coordinator(self._coordinator.last_id, checkpoint)
+        self._launch(states)
+        self._start_checkpoints(is_new=is_new)
+
+    def _launch(self, states: Mapping[Any, Any]) -> None:
+        """Start the tasks, at the offsets and with the state of a checkpoint."""
+        attempt = self._attempt = Attempt(self, self._settings, self._own)
+        rewound = self._set_offsets(attempt, states)
+        for state in states.values():
+            if isinstance(state, TaskSnapshot):
+                elements = [element for found in state.in_flight.values() for element in found]
+                rewound |= {element.value for element in elements if element.carries is Carries.RECORD}
+        for event in sorted(rewound):
+            self.recorder.rewound(event)
+        attempt.restore(states)
+        attempt.start()
+
+    def _set_offsets(self, attempt: Attempt, states: Mapping[Any, Any]) -> set[int]:
+        """Let every reader begin where it has to; give the events that are read again and that no state has."""
+        rewound: set[int] = set()
+        for reader in attempt.readers:
+            stored: Mapping[int, int] = states.get(reader.place, {})
+            for partition in reader.offsets:
+                events, offset = self.partitions.events[partition], stored.get(partition, 0)
+                first = self._first_to_read(partition, offset)
+                reader.offsets[partition] = first
+                for event in events[offset : max(first, offset)]:
+                    self.recorder.lost(event)
+                rewound.update(event for event in events[max(first, offset) :] if self._read[event])
+        return rewound
+
+    def _first_to_read(self, partition: int, offset: int) -> int:
+        """Give how many events of a partition are passed over at a start."""
+        replay = self._settings.replay
+        if replay == "offsets":
+            return offset
+        if replay == "start" or not self._has_restarted:
+            return 0
+        events, now_ms = self.partitions.events[partition], self.recorder.at_ms
+        gone = sum(1 for event in events if self._read[event] or self.partitions.available_ms[event] < now_ms)
+        return max(gone, offset)
