@@ -319,7 +319,7 @@ class RunningJob:
         agenda = min(agendas, key=lambda a: a.next or (0, 0), default=None)
         if agenda is None or agenda.next is None or any(a.foreground for a in agendas):
             return agenda
-        # Only the clocks are left: one more checkpoint, so that what was done last is in one, and the broker's timeouts.
+        # Only clocks are left: one more checkpoint, so that what was done last is in one, and the broker's timeouts.
         settings = self._settings.checkpoints
         round_ms = max(settings.interval_ms, settings.min_pause_ms) if settings else 0
         return agenda if agenda.next[0] <= max(self._last_ms + round_ms, self._broker_due_ms or 0) else None
