@@ -33,7 +33,8 @@ class Stage {
     this.bubble = html("div", { class: "wmviz-bubble", role: "status" });
     this.bubble.hidden = true;
     this.planeBox.append(this.bubble);
-    const left = html("div", { class: "wmviz-left" }, this.planeBox, this.controls.node);
+    this.legendBox = html("div");
+    const left = html("div", { class: "wmviz-left" }, this.legendBox, this.planeBox, this.controls.node);
     const head = html("header", { class: "wmviz-header" }, html("div", { class: "wmviz-names" }, this.title, this.note), this.parameters.node);
     this.controls.saveButton.hidden = !this.host.live;
     this.root.classList.add("wmviz");
@@ -59,7 +60,7 @@ class Stage {
     this.planeBox.addEventListener("click", (event) => this.select(this.under(event)));
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(this.planeBox);
-    this.themes = watchTheme(this.root, () => this.plane?.canvas?.again());
+    this.themes = watchTheme(this.root, () => this.plane?.marbles.canvas?.again());
   }
 
   close() {
@@ -100,12 +101,14 @@ class Stage {
     if (!this.width) return;
     this.why.show(this.picture);
     this.drawn = null;
+    this.fates = new Fates(this.picture);
+    this.fates.onLook = (look, before) => this.why.count(look, before);
     if (this.plane?.fits(this.picture, this.width)) this.plane.fill(this.picture);
     else {
       this.plane?.node.remove();
       this.plane = new Plane(this.picture, this.width);
-      this.plane.onLook = (look, before) => this.why.count(look, before);
       this.planeBox.prepend(this.plane.node);
+      this.legendBox.replaceChildren(this.plane.lines.legend);
     }
     this.draw();
   }
@@ -229,7 +232,7 @@ class Stage {
     const standing = step < 0 ? (picture.steps.length ? Math.min(picture.x.from, picture.steps[0]) : 0) : picture.steps[step];
     const selected = this.host.get("selected");
     const clock = step < 0 ? "" : this.clocks[lastUpTo(this.clockSteps, step)];
-    this.plane.draw(step, this.now ?? standing, clock);
+    this.plane.draw(this.fates, this.fates.go(step), this.now ?? standing, clock);
     this.plane.select(selected);
     this.controls.draw(moment, clock || "before the first event", this.playing, this.host.get("speed"));
     const told = performance.now();
@@ -246,10 +249,10 @@ class Stage {
   /** The picture in words, for a screen reader. */
   words(clock) {
     const counts = this.picture.looks.map((words, look) => [this.why.counts[look], words]).filter(([count]) => count);
-    const watermark = this.plane.watermarkNow;
+    const watermark = this.plane.lines.main?.text;
     const parts = [
       clock ? `Processing time ${clock}.` : "Before the first event.",
-      watermark ? `Watermark ${watermark[3]}.` : "No watermark yet.",
+      watermark ? `Watermark ${watermark}.` : "No watermark yet.",
       `Events: ${counts.map(([count, words]) => `${count} ${words}`).join(", ") || "none yet"}.`,
       "Up and down arrow choose an event.",
     ];
@@ -283,7 +286,7 @@ class Stage {
 
   /** Choose the next or the previous event that stands, in order of arrival. */
   choose(by) {
-    const { looks } = this.plane;
+    const { looks } = this.fates;
     const selected = this.host.get("selected");
     let index = selected < 0 && by < 0 ? looks.length : selected;
     do index += by;
@@ -293,7 +296,7 @@ class Stage {
 
   under(event) {
     const box = this.plane.svg.getBoundingClientRect();
-    return this.plane.nearest(event.clientX - box.left, event.clientY - box.top);
+    return this.plane.marbles.nearest(event.clientX - box.left, event.clientY - box.top);
   }
 
   hover(event) {
@@ -306,7 +309,7 @@ class Stage {
     this.bubble.hidden = index < 0;
     if (index < 0) return;
     const [id, , , , tip] = this.picture.events[index];
-    const fate = this.picture.looks[this.plane.looks[index]];
+    const fate = this.picture.looks[this.fates.looks[index]];
     this.bubble.replaceChildren(html("strong", { text: id }), html("span", { text: ` ${tip}` }), html("em", { text: fate }));
     const [x, y] = this.plane.points[index];
     const left = x > this.plane.width / 2;
