@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 import wmviz
+from wmviz.event import write_events
 from wmviz.scenario import Scenario
 from wmviz.stage.picture import Look, State, needs_dates, picture_of, window_text
 from wmviz.stage.subject import MOST_EVENTS, drawable, show, told
@@ -27,6 +28,15 @@ SCENARIOS = {
     "ended": LEADERBOARD.replace(end_of_input="8:30", lateness="3 h"),
     "never": LEADERBOARD.replace(window={"type": "tumbling", "size": "1 h", "trigger": "never"}),
     "empty": Scenario.of(events=[]),
+    "two tasks": LEADERBOARD.replace(
+        events=[
+            {**event, "partition": index % 3}
+            for index, event in enumerate(write_events(LEADERBOARD.events, LEADERBOARD.zone))
+        ],
+        subtasks=2,
+        window_tasks=2,
+        late_to="drop",
+    ),
 }
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from wmviz.scenario import Event, Scenario
 from wmviz.stage.axes import Axis, axis_of
 from wmviz.stage.clocks import STATUSES, Clocks, Times
+from wmviz.stage.pipeline import MOST_LANES, lanes_of, pipeline_of
 from wmviz.times import MIN_MS, duration_text
 from wmviz.times import time_text as plain_time_text
 from wmviz.trace import Content, Kind, Trace
@@ -96,7 +97,8 @@ def picture_of(trace: Trace) -> dict[str, Any]:
     origin = scenario.events[0].arrival_time_ms if scenario.events else 0
     dated = needs_dates(scenario, (band.window for band in marks.bands))
     times = Times()
-    watermarks = Clocks(trace).written(times)
+    clocks = Clocks(trace)
+    watermarks = clocks.written(times)
     return {
         "title": scenario.title or scenario.name,
         "about": scenario.about,
@@ -112,7 +114,7 @@ def picture_of(trace: Trace) -> dict[str, Any]:
         "looks": LOOKS,
         "shapes": SHAPES,
         "events": [
-            [event.id, event.key, event.arrival_time_ms - origin, event.event_time_ms - origin, tip]
+            [event.id, event.key, event.arrival_time_ms - origin, event.event_time_ms - origin, tip, event.partition]
             for event, tip in zip(scenario.events, _tips(scenario.events, scenario.zone, scenario.unit), strict=True)
         ],
         "event_looks": marks.looks,
@@ -122,13 +124,24 @@ def picture_of(trace: Trace) -> dict[str, Any]:
         "statuses": STATUSES,
         "bands": [_band(band, marks, origin, dated) for band in marks.bands],
         "band_axis": _band_axis(scenario),
-        "lanes": _lanes(scenario),
+        "overlap": _overlap(scenario),
+        "lanes": lanes_of(trace, clocks),
+        "lanes_left_out": max(0, scenario.partition_count - MOST_LANES),
+        "pipeline": pipeline_of(trace, clocks),
+        "parts": parts_of(scenario),
         "pairs": marks.pairs,
         "seen": marks.seen,
         "results": marks.results[:MOST_RESULTS],
         "unit": scenario.unit,
         "results_left_out": max(0, len(marks.results) - MOST_RESULTS),
     }
+
+
+def parts_of(scenario: Scenario) -> list[str]:
+    """Give the parts of the stage that a scenario needs beside the plane."""
+    several = max(scenario.subtasks, scenario.window_tasks) > 1
+    needed = {"lanes": scenario.partition_count > 1, "pipeline": several, "results": True}
+    return [part for part, needs in needed.items() if needs]
 
 
 @lru_cache(maxsize=8)  # they stay while a slider moves
@@ -560,7 +573,7 @@ def _band_axis(scenario: Scenario) -> str:
     return "y" if scenario.window.time == "event" else "x"
 
 
-def _lanes(scenario: Scenario) -> int:
+def _overlap(scenario: Scenario) -> int:
     """Give how many windows lie over each other."""
     window = scenario.window
     return max(1, -(-window.size_ms // window.slide_ms)) if window.type == "sliding" else 1

@@ -237,7 +237,7 @@ class _Drawing:
         return x1, y1, x2, y2
 
     def bands(self) -> str:
-        draw = self.rail if self.picture["lanes"] > 1 else self.band
+        draw = self.rail if self.picture["overlap"] > 1 else self.band
         return "".join(draw(band, index) for index, band in enumerate(self.picture["bands"]))
 
     def band(self, band: dict[str, Any], _index: int) -> str:
@@ -271,7 +271,7 @@ class _Drawing:
         return self.text(x, y, band["label"], "ink", font_weight=600, font_size=11.5) + state_words
 
     def rail(self, band: dict[str, Any], index: int) -> str:
-        lanes = min(self.picture["lanes"], 6)
+        lanes = min(self.picture["overlap"], 6)
         width = 84 / lanes
         x, y1, y2 = self.right + 8 + index % lanes * width, self.y_inside(band["to"]), self.y_inside(band["from"])
         if y2 - y1 < 3:
@@ -301,7 +301,7 @@ class _Drawing:
             for step, late, words in band["fires"]:
                 x = x2 if self.picture["band_axis"] == "x" else self.x(self.picture["steps"][step])
                 colour = "look-2" if late else "watermark"
-                foot = y1 + 10 if late or self.picture["lanes"] > 1 else y2
+                foot = y1 + 10 if late or self.picture["overlap"] > 1 else y2
                 parts.append(
                     f'<path d="M{x:.1f} {y1:.1f}V{foot:.1f}" stroke="{self.colour[colour]}" stroke-width="1.5"/>'
                     f'<path d="M{x - 5:.1f} {y1 - 4:.1f}h10l-5 8z" fill="{self.colour[colour]}"/>'

@@ -3,15 +3,15 @@
 const STATES = ["none", "filling", "fired", "closed"];
 
 class Plane {
-  constructor(picture, width) {
+  constructor(picture, width, highest) {
     this.picture = picture;
-    this.now = 0;
+    this.highest = highest;
     this.wide = width >= 500;
     this.few = picture.events.length <= MOST_NAMED;
     const gutter = picture.band_axis === "y" ? (this.wide ? this.gutter() : 14 + this.rails() * 9) : 18;
     this.box = { left: this.wide ? 62 : 46, top: 40, right: width - gutter, bottom: 0 };
     this.width = width;
-    this.height = Math.round(Math.min(540, Math.max(330, width * 0.66)));
+    this.height = Math.round(Math.min(highest, Math.max(330, width * 0.66)));
     this.box.bottom = this.height - 42;
     this.points = picture.events.map(([, , arrival, time]) => [this.x(arrival), this.y(time)]);
     this.marbles = new Marbles(picture, this.points, this, { scale: this.few ? 1 : 0.65 });
@@ -21,9 +21,9 @@ class Plane {
   }
 
   /** Whether another picture has the same frame and the same events, so that only what they do must be drawn again. */
-  fits(picture, width) {
-    const framed = ({ x, y, lanes, band_axis, bands }) => JSON.stringify([x, y, lanes, band_axis, bands.map(({ label }) => label)]);
-    return width === this.width && picture.events === this.picture.events && framed(picture) === framed(this.picture);
+  fits(picture, width, highest) {
+    const framed = ({ x, y, overlap, band_axis, bands }) => JSON.stringify([x, y, overlap, band_axis, bands.map(({ label }) => label)]);
+    return width === this.width && highest === this.highest && picture.events === this.picture.events && framed(picture) === framed(this.picture);
   }
 
   /** Draw the marks of a picture into the frame; the marbles stay where they are. */
@@ -33,7 +33,7 @@ class Plane {
     this.growing = new Set();
     const { left, top, right, bottom } = this.box;
     this.namedBands = [];
-    this.labels = new Labels(left + 2, top - 20, this.wide && picture.lanes === 1 ? this.width : right, bottom);
+    this.labels = new Labels(left + 2, top - 20, this.wide && picture.overlap === 1 ? this.width : right, bottom);
     for (const layer of [this.bandLayer, this.fireLayer, this.labelLayer, this.diagonalLayer]) layer.replaceChildren();
     this.marbles.fill(picture);
     this.diagonalLayer.append(this.diagonal());
@@ -51,7 +51,7 @@ class Plane {
   }
 
   rails() {
-    return this.picture.lanes > 1 ? Math.min(this.picture.lanes, 6) : 0;
+    return this.picture.overlap > 1 ? Math.min(this.picture.overlap, 6) : 0;
   }
 
   x(time) {
@@ -153,7 +153,7 @@ class Plane {
 
   bands() {
     this.picture.bands.forEach((band, index) => {
-      if (this.picture.lanes > 1) this.rail(band, index);
+      if (this.picture.overlap > 1) this.rail(band, index);
       else this.band(band);
       this.fires(band);
     });
@@ -260,7 +260,7 @@ class Plane {
 
   fires(band) {
     const { x2, y1, y2 } = this.extent(band);
-    const sliding = this.picture.lanes > 1;
+    const sliding = this.picture.overlap > 1;
     for (const [step, late, words] of band.fires) {
       const x = this.picture.band_axis === "x" ? x2 : this.x(this.picture.steps[step]);
       const text = this.wide ? words : words.split(",")[0];
@@ -327,29 +327,19 @@ class Plane {
   }
 
   selection() {
-    this.ring = svg("circle", { r: 11, class: "wmviz-ring" });
+    this.rings = new Rings(this.points);
     this.lag = svg("path", { class: "wmviz-lag" });
-    this.hover = svg("circle", { r: 10, class: "wmviz-hover" });
-    for (const node of [this.ring, this.lag, this.hover]) node.style.display = "none";
-    return svg("g", {}, this.lag, this.ring, this.hover);
+    return svg("g", {}, this.lag, this.rings.layer);
   }
 
   select(index) {
-    for (const node of [this.ring, this.lag]) node.style.display = index < 0 ? "none" : "";
-    if (index < 0) return;
+    this.rings.select(index);
+    const chosen = index >= 0 && index < this.points.length;
+    this.lag.style.display = chosen ? "" : "none";
+    if (!chosen) return;
     const [x, y] = this.points[index];
-    this.ring.setAttribute("cx", x);
-    this.ring.setAttribute("cy", y);
     // Up to the diagonal: how long it was under way.
-    const top = this.yInside(this.picture.events[index][2]);
-    this.lag.setAttribute("d", `M${x} ${y}V${top}`);
-  }
-
-  point(index) {
-    this.hover.style.display = index < 0 ? "none" : "";
-    if (index < 0) return;
-    this.hover.setAttribute("cx", this.points[index][0]);
-    this.hover.setAttribute("cy", this.points[index][1]);
+    this.lag.setAttribute("d", `M${x} ${y}V${this.yInside(this.picture.events[index][2])}`);
   }
 
   /** Draw the moment: the marks of a step, and what grows with the clock. */
