@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import isnan
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -13,12 +14,12 @@ import altair as alt
 import pandas as pd
 
 from wmviz.charts.axes import LADDER_MS, labelled, share_axis, short_duration
-from wmviz.charts.facts import event_looks
+from wmviz.charts.facts import event_looks, quantile, thinned
 from wmviz.charts.look import BLUE, CROSS, INK, ORANGE, RED, WIDTH, check_width, headed, name_of, scale
 from wmviz.engine.simulate import simulate
 from wmviz.scenario import Scenario
 from wmviz.stage.picture import Look
-from wmviz.times import MAX_MS, duration_ms, duration_text, shown
+from wmviz.times import MAX_MS, MIN_MS, duration_ms, duration_text, shown
 from wmviz.trace import Kind, Trace, TraceError, WindowOf
 
 MOST_BOUNDS = 40
@@ -50,7 +51,7 @@ def completeness(
     Parameters
     ----------
     data
-        A scenario whose windows fire by the watermark, or a trace of one. A run of 170,000 events takes some 2 seconds.
+        A scenario whose windows fire by the watermark, or a trace of one. A run of 170,000 events takes some 4 seconds.
     bounds
         Durations: ``["0", "30 s", "2 min"]``, or ms. Without them, round ones up to the largest disorder.
     width
@@ -76,13 +77,9 @@ def completeness(
     what = [
         "Each point is a run with the bound above it. Added latency: compared with a bound of 0, mean over windows."
     ]
-    silent = frame.loc[frame["added_latency_ms"].isna(), "bound_ms"]
-    if len(silent):
-        what.append(
-            f"Bounds from {duration_text(int(silent.min()))} give no result before the input ends; they are left out."
-        )
-    drawn = frame.dropna(subset="added_latency_ms")
-    drawn = drawn[drawn.groupby("outcome")["events"].transform("sum") > 0]
+    if frame["added_latency_ms"].isna().any():
+        what.append("– is no latency: only the end of the input makes windows fire.")
+    drawn = frame[frame.groupby("outcome")["events"].transform("sum") > 0]
     return headed(_chart(drawn, width), name_of(scenario), what, width)
 
 
@@ -107,13 +104,16 @@ def read_bounds(bounds: Any) -> list[int]:
 
 
 def disorder_bounds(scenario: Scenario, most: int = 8) -> list[int]:
-    """Give 0 and round bounds up to one under which no event of the scenario would be behind the watermark."""
-    newest_ms, disorder_ms = scenario.events[0].event_time_ms, 0
+    """Give 0 and round bounds that span the disorder: how far events lie behind the newest one before them."""
+    newest_ms = MIN_MS
+    behind_ms = []
     for event in scenario.events:
         newest_ms = max(newest_ms, event.event_time_ms)
-        disorder_ms = max(disorder_ms, newest_ms - event.event_time_ms)
-    end = min(bisect_left(LADDER_MS, disorder_ms) + 1, len(LADDER_MS))
-    return [0, *LADDER_MS[max(1, end - most) : end]]
+        behind_ms.append(newest_ms - event.event_time_ms)
+    disorder_ms = sorted(filter(None, behind_ms)) or [0]
+    last = min(bisect_left(LADDER_MS, disorder_ms[-1]), len(LADDER_MS) - 1)
+    first = min(bisect_left(LADDER_MS, quantile(disorder_ms, 0.05)), last - 3)
+    return [0, *thinned(LADDER_MS[max(1, first) : last + 1], most)]
 
 
 def completeness_rows(scenario: Scenario, bounds_ms: Sequence[int]) -> pd.DataFrame:
@@ -138,10 +138,14 @@ def _run(scenario: Scenario, bound_ms: int) -> Run:
     trace = simulate(replace(scenario, bound_ms=bound_ms))
     firsts: dict[WindowOf, int] = {}
     resulted: set[int] = set()
-    for row in trace.contents:
-        resulted.update(trace.firing_events(row))
-        if trace.watermark_at(row) != MAX_MS:
-            firsts.setdefault(trace.windows[trace.subject[row]], trace.step_at_ms[trace.step[row]])
+    ended = False
+    for row, kind in enumerate(trace.kind):
+        if kind == Kind.WATERMARK:
+            ended = ended or trace.value[row] == MAX_MS
+        elif kind == Kind.FIRED:
+            resulted.update(trace.firing_events(row))
+            if not ended:
+                firsts.setdefault(trace.windows[trace.subject[row]], trace.step_at_ms[trace.step[row]])
     missed = {trace.subject[row] for row, kind in enumerate(trace.kind) if kind == Kind.MISSED}
     outcomes: Counter[str] = Counter()
     for event, look in enumerate(event_looks(trace)):
@@ -191,7 +195,7 @@ def _chart(frame: pd.DataFrame, width: int) -> alt.LayerChart:
     colours = dict(zip(OUTCOMES, (BLUE, ORANGE, RED, INK), strict=True))
     shapes = dict(zip(OUTCOMES, ("circle", "diamond", CROSS, "triangle-up"), strict=True))
     across = alt.Scale(domain=[-0.4, max(len(points) - 0.6, 0.4)], nice=False)
-    latency = [short_duration(ms) if ms else "0" for ms in points["added_latency_ms"]]
+    latency = ["–" if isnan(ms) else short_duration(ms) if ms else "0" for ms in points["added_latency_ms"]]
     below = labelled(list(enumerate(latency)), grid=False)
     above = labelled(list(enumerate(points["bound"])), orient="top", grid=True, titlePadding=4)
     share = {"scale": alt.Scale(domain=[0, 1.1], nice=False), "axis": share_axis(), "title": "share of the events"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import TypeVar
 
 from wmviz.stage.picture import FATE_OF, Look
@@ -60,3 +61,8 @@ def thinned(items: Sequence[_Item], most: int) -> list[_Item]:
     if len(items) <= most:
         return list(items)
     return [items[(number + 1) * len(items) // most - 1] for number in range(most)]
+
+
+def quantile(ordered: Sequence[int], share: float) -> int:
+    """Give the smallest value that at least this share of the ordered values does not exceed."""
+    return ordered[max(0, ceil(share * len(ordered)) - 1)]

@@ -10,6 +10,7 @@ import altair as alt
 import pandas as pd
 
 from wmviz.charts.axes import LADDER_MS, labelled, share_axis, short_duration
+from wmviz.charts.facts import quantile
 from wmviz.charts.look import BLUE, ORANGE, WIDTH, check_width, count_text, headed, name_of, scale
 from wmviz.scenario import Scenario
 from wmviz.times import DAY_MS, MAX_MS, MIN_MS, duration_text
@@ -76,11 +77,6 @@ def bins(lags_ms: list[int]) -> pd.DataFrame:
         rows.append((number, number + 1, *ends, counts[place], counts[place] / len(lags_ms), so_far / len(lags_ms)))
     columns = ["bin", "bin_end", "from_ms", "to_ms", "events", "share", "arrived"]
     return pd.DataFrame(rows, columns=columns).astype({"from_ms": "Int64", "to_ms": "Int64"})
-
-
-def quantile(ordered: list[int], share: float) -> int:
-    """Give the smallest value that at least this share of the ordered values does not exceed."""
-    return ordered[max(0, -int(-share * len(ordered) // 1) - 1)]
 
 
 def _edge(ms: Any) -> str:

@@ -25,6 +25,7 @@ from wmviz.charts.look import (
 )
 from wmviz.scenario import Scenario
 from wmviz.stage.picture import Look
+from wmviz.times import time_text
 from wmviz.trace import Kind, Status, Trace
 
 MOST_EVENTS, MOST_CHANGES, MOST_NAMED_INPUTS, MOST_STATUSES = 400, 400, 4, 12
@@ -72,10 +73,18 @@ def watermark(data: Scenario | Trace, *, width: int = WIDTH) -> alt.LayerChart:
         _lines(lines, x, y),
         *_statuses(lines, x, y),
     ).resolve_scale(color="independent", shape="independent", strokeDash="independent")
-    what = [f"Event time that the watermark has reached, over processing time ({trace.engine})."]
+    what = [f"Watermark against time ({trace.engine}). {_told(trace)}"]
     return headed(
         chart.properties(width=width, height=300), name_of(scenario), [*what, *lines_note, *events_note], width
     )
+
+
+def _told(trace: Trace) -> str:
+    """Say how many events there are, and where the watermark ends."""
+    events = count_text(len(trace.scenario.events), "event")
+    last_ms = trace.value_at(("clock", trace.window_clock), trace.steps - 1)
+    end = "there is no watermark" if last_ms is None else f"it ends at {time_text(last_ms, trace.scenario.zone)}"
+    return f"{events}; {end}."
 
 
 def line_rows(trace: Trace) -> tuple[pd.DataFrame, list[str]]:
@@ -100,7 +109,7 @@ def input_clocks(trace: Trace) -> list[int]:
     """Give the clocks of the inputs that are combined: partitions, and where there are several, source subtasks."""
     names = list(enumerate(trace.clocks))
     partitions = [clock for clock, name in names if name.startswith("partition ")]
-    sources = [clock for clock, name in names if name.startswith("source[")]
+    sources = [clock for clock, name in names if name.startswith("source[") and name.endswith("]")]
     return partitions + sources
 
 
@@ -186,9 +195,9 @@ def _lines(frame: pd.DataFrame, x: dict[str, Any], y: dict[str, Any]) -> alt.Cha
 
 
 def _statuses(frame: pd.DataFrame, x: dict[str, Any], y: dict[str, Any]) -> list[alt.Chart]:
-    """Write where a line becomes idle, left out, or active again, unless there are too many to read."""
+    """Write where a line becomes idle or left out, unless there are too many to read."""
     first = frame.drop_duplicates(["clock", "part"])
-    marks = first[first["part"] > 0]
+    marks = first[first["status"] != "active"]
     if not 0 < len(marks) <= MOST_STATUSES:
         return []
     place = alt.X("at_ms:Q", **x), alt.Y("watermark_ms:Q", **y)
