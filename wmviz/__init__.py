@@ -16,7 +16,7 @@ from wmviz.scenario import Event, Scenario, ScenarioError, Window
 from wmviz.trace import Trace
 
 if TYPE_CHECKING:
-    from wmviz import course, flink
+    from wmviz import charts, course, flink
     from wmviz.comparison import compare
     from wmviz.stage import play
 
@@ -27,6 +27,7 @@ __all__ = [
     "ScenarioError",
     "Trace",
     "Window",
+    "charts",
     "compare",
     "course",
     "flink",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 # Name → (module, attribute); None: the module itself.
 _LAZY = {
+    "charts": ("wmviz.charts", None),
     "compare": ("wmviz.comparison", "compare"),
     "course": ("wmviz.course", None),
     "flink": ("wmviz.flink", None),

@@ -101,8 +101,15 @@ class _Teller:
         last_ms, lateness_ms = window.max_timestamp_ms, self.scenario.lateness_ms
         if not lateness_ms:
             return self.time(last_ms)
-        gone_ms = min(last_ms + lateness_ms, MAX_MS)
-        return f"{self.time(gone_ms)} ({self.time(last_ms)} + {duration_text(lateness_ms)} of lateness)"
+        gone_ms = window.cleanup_ms(lateness_ms)
+        clock = "" if gone_ms in (last_ms + lateness_ms, MAX_MS) else f" by the clock of {self.scenario.window.zone}"
+        return f"{self.time(gone_ms)} ({self.time(last_ms)} + {duration_text(lateness_ms)} of lateness{clock})"
+
+    def last(self, window: AnyWindow) -> str:
+        """What the time of a window's timer is to the window."""
+        if window.end_ms is None or window.max_timestamp_ms == window.end_ms - 1:
+            return "its last millisecond"
+        return f"where Flink sets its timer near a change of the clock in {self.scenario.window.zone}"
 
     def watermark_at(self, row: int) -> int:
         """The window operator's watermark at a row."""
@@ -303,7 +310,7 @@ class _Teller:
                 f"a late event came, and the watermark {self.time(watermark_ms)} is already past {self.time(last_ms)}"
             )
         reach = "has reached" if watermark_ms == last_ms else f"is {self.time(watermark_ms)}, past"
-        return f"the watermark {reach} {self.time(last_ms)}, its last millisecond"
+        return f"the watermark {reach} {self.time(last_ms)}, {self.last(window)}"
 
     def purged(self, record: Record) -> str:
         """PURGED."""

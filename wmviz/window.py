@@ -7,7 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from wmviz.fields import LENGTH, SHIFT, Field, Kind, ScenarioError, is_int, kind_words, one_of, read_fields, same
+from wmviz.fields import (
+    LENGTH,
+    SHIFT,
+    ZONE,
+    Field,
+    Kind,
+    ScenarioError,
+    is_int,
+    kind_words,
+    one_of,
+    optional,
+    read_fields,
+    same,
+)
 from wmviz.times import MAX_MS, MIN_MS, duration_text
 
 MOST_WINDOWS_PER_EVENT = 10_000_000
@@ -25,6 +38,10 @@ class TimeWindow(NamedTuple):
         """The last millisecond that belongs to the window."""
         return self.end_ms - 1 if self.end_ms > MIN_MS else MAX_MS  # an end that has overflown, as in Java
 
+    def cleanup_ms(self, lateness_ms: int) -> int:
+        """When its state goes: maxTimestamp + lateness, or MAX if that overflows (WindowOperator.cleanupTime)."""
+        return min(self.max_timestamp_ms + lateness_ms, MAX_MS)
+
 
 class GlobalWindow(NamedTuple):
     """The one window of GlobalWindows; it has no bounds and its maxTimestamp is MAX."""
@@ -35,6 +52,10 @@ class GlobalWindow(NamedTuple):
     @property
     def max_timestamp_ms(self) -> int:
         """Flink's Long.MAX_VALUE."""
+        return MAX_MS
+
+    def cleanup_ms(self, lateness_ms: int) -> int:
+        """MAX: its state stays."""
         return MAX_MS
 
 
@@ -54,6 +75,10 @@ class Window:
     size_ms, slide_ms, gap_ms, offset_ms
         Length of a window, distance of two starts (sliding), silence that ends a session, shift of the grid against the
         epoch.
+    zone
+        The zone in whose local time tumbling and sliding windows are cut, ``"Europe/Berlin"`` or ``"+05:30"``: a day is
+        one of its days, of 23 or 25 hours where its clocks change. None for UTC. Flink has this in SQL only: TUMBLE and
+        HOP over a TIMESTAMP_LTZ, with table.local-time-zone.
     time
         ``"event"``, or ``"processing"`` for windows by the clock of the machine (TumblingProcessingTimeWindows).
     trigger
@@ -68,6 +93,7 @@ class Window:
     time: str = "event"
     trigger: str = "default"
     gap_ms: int = 0
+    zone: str | None = None
 
 
 TRIGGERS = "default, event_time, processing_time, count:N, end_of_stream, never, or purging_ before the first four"
@@ -86,7 +112,8 @@ WINDOW_FIELDS = (
     Field("size", "size_ms", LENGTH, 0, "Length of a tumbling or sliding window."),
     Field("slide", "slide_ms", LENGTH, 0, "Distance between the starts of two sliding windows."),
     Field("gap", "gap_ms", LENGTH, 0, "Silence that ends a session."),
-    Field("offset", "offset_ms", SHIFT, 0, "Shift of the grid of windows against 1970-01-01 00:00 UTC."),
+    Field("offset", "offset_ms", SHIFT, 0, "Shift of the grid of windows against 1970-01-01 00:00 of UTC or the zone."),
+    Field("zone", "zone", optional(ZONE), None, "The zone in whose local time windows are cut; UTC if none is given."),
     Field("time", "time", one_of("event", "processing"), "event", "The clock that windows go by."),
     Field("trigger", "trigger", TRIGGER, "default", "When a window fires."),
 )
@@ -121,6 +148,8 @@ def check_window(window: Window) -> None:
     for field in WINDOW_FIELDS:
         field._replace(name=f"window.{field.name}").check(getattr(window, field.attribute))
     _check_lengths(window)
+    if window.zone is not None:
+        _check_zone(window)
     if window.type == "global" and window.time != "event":
         raise ScenarioError("window.time: global windows go by no clock; leave it out")
     _check_trigger(window)
@@ -144,6 +173,15 @@ def _check_lengths(window: Window) -> None:
         raise ScenarioError(
             f"window.slide puts an event into more than {MOST_WINDOWS_PER_EVENT} windows; make it longer"
         )
+
+
+def _check_zone(window: Window) -> None:
+    if window.type not in ("tumbling", "sliding"):
+        raise ScenarioError(f"window.zone: {window.type} windows lie on no grid of local time; leave it out")
+    if window.time != "event":
+        raise ScenarioError("window.zone belongs to event-time windows; leave it out of those by processing time")
+    if window.slide_ms > window.size_ms:
+        raise ScenarioError("window.slide is above the size; windows in local time must not leave gaps")
 
 
 def _check_trigger(window: Window) -> None:

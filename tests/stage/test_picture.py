@@ -6,10 +6,11 @@ from collections import Counter
 import pytest
 
 import wmviz
+from wmviz.event import write_events
 from wmviz.scenario import Scenario
 from wmviz.stage.picture import Look, State, needs_dates, picture_of, window_text
 from wmviz.stage.subject import MOST_EVENTS, drawable, show, told
-from wmviz.times import MIN_MS, time_text
+from wmviz.times import time_text
 from wmviz.trace import Kind, Trace, TraceError
 from wmviz.window import AnyWindow, TimeWindow
 
@@ -27,6 +28,15 @@ SCENARIOS = {
     "ended": LEADERBOARD.replace(end_of_input="8:30", lateness="3 h"),
     "never": LEADERBOARD.replace(window={"type": "tumbling", "size": "1 h", "trigger": "never"}),
     "empty": Scenario.of(events=[]),
+    "two tasks": LEADERBOARD.replace(
+        events=[
+            {**event, "partition": index % 3}
+            for index, event in enumerate(write_events(LEADERBOARD.events, LEADERBOARD.zone))
+        ],
+        subtasks=2,
+        window_tasks=2,
+        late_to="drop",
+    ),
 }
 
 
@@ -101,9 +111,12 @@ def test_results_and_watermark_equal_the_state_at_every_step(trace: Trace) -> No
             name: ("… " if len(values) > 4 else "") + ", ".join(f"{value:,}" for value in values[-4:])
             for name, values in written.items()
         }
-        stands = standing([mark[0] for mark in picture["watermark"]], step)
-        text = picture["watermark"][stands][3] if stands >= 0 else "MIN"
-        assert text == time_text(state.watermarks.get("window", MIN_MS), zone)
+        for clock in picture["watermarks"]:
+            stands = standing(clock["values"][::2], step)
+            text = picture["times"][clock["values"][2 * stands + 1]][1] if stands >= 0 else "MIN"
+            assert text == time_text(state.watermarks[clock["name"]], zone)
+            stands = standing(clock["status"][::2], step)
+            assert (clock["status"][2 * stands + 1] if stands >= 0 else 0) == state.statuses[clock["name"]]
 
 
 def test_bands_follow_their_windows(trace: Trace) -> None:
@@ -114,7 +127,8 @@ def test_bands_follow_their_windows(trace: Trace) -> None:
     for step in range(trace.steps):
         state = trace.state(step)
         alive = {window.window for window in state.windows}
-        clock = state.watermarks.get("window", MIN_MS) if by_event_time else state.at_ms
+        clocks = [ms for name, ms in state.watermarks.items() if name.startswith("window")]
+        clock = min(clocks) if by_event_time else state.at_ms
         for index, window in enumerate(windows):
             ever[index] |= window in alive
             states = picture["bands"][index]["states"]

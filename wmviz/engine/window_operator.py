@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from wmviz.engine.aggregates import Aggregate
+from wmviz.engine.local_time import LocalWindows
 from wmviz.engine.longs import wrap
 from wmviz.engine.triggers import Trigger
 from wmviz.engine.windows import GlobalWindows, WindowAssigner
@@ -160,6 +161,7 @@ class WindowOperator:
         self._added, self._on_element = out.added, trigger.on_element
         self._purging, self._side_output, self._event_time = purging, side_output, event_time
         self._judges_lateness = event_time and not isinstance(assigner, GlobalWindows)
+        self._leaves_no_gaps = isinstance(assigner, LocalWindows)
         self._lateness_ms = lateness_ms if self._judges_lateness else 0
         self._windows: dict[AnyWindow, _Panes] = {}
         # An assigner may give the same list for the next element: then its panes need no looking up.
@@ -269,8 +271,8 @@ class WindowOperator:
         return dormant.by_key.pop(key, None) if dormant else None
 
     def _cleanup_ms(self, window: AnyWindow) -> int:
-        """Give the time at which the window's state goes: maxTimestamp + lateness, or MAX if that overflows."""
-        return min(window.max_timestamp_ms + self._lateness_ms, MAX_MS)
+        """Give the time at which the window's state goes."""
+        return window.cleanup_ms(self._lateness_ms)
 
     def _open(self, window: AnyWindow, cleanup_ms: int) -> _Panes:
         timer_ms = self._trigger.timer_ms(window)
@@ -288,7 +290,8 @@ class WindowOperator:
 
     def _turn_away(self, timestamp_ms: int, event: int) -> None:
         """Deal with an element that no window took: late, unless it was ahead of the watermark in a gap."""
-        if not (self._judges_lateness and wrap(timestamp_ms + self._lateness_ms) <= self.watermark_ms):
+        late = self._leaves_no_gaps or wrap(timestamp_ms + self._lateness_ms) <= self.watermark_ms
+        if not (self._judges_lateness and late):
             self._out.no_window(event)
         elif self._side_output:
             self._out.late(event)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from wmviz.engine.local_time import LocalWindows
 from wmviz.engine.longs import remainder, wrap
 from wmviz.times import MAX_MS, MIN_MS
 from wmviz.window import GLOBAL_WINDOW, MOST_WINDOWS_PER_EVENT, AnyWindow, TimeWindow, Window
@@ -164,6 +165,8 @@ class GlobalWindows:
 
 def assigner_of(window: Window) -> WindowAssigner:
     """Make the assigner of a scenario's window."""
+    if window.zone is not None and window.zone != "UTC":
+        return LocalWindows(window.zone, window.size_ms, window.slide_ms or window.size_ms, window.offset_ms)
     if window.type == "tumbling":
         return TumblingWindows(window.size_ms, window.offset_ms)
     if window.type == "sliding":

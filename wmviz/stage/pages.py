@@ -115,6 +115,7 @@ def _place(trace: Trace, picture: dict[str, Any]) -> str:
         "speed": 1,
         "selected": -1,
         "problem": "",
+        "parts": picture["parts"],
     }
     packed = base64.b64encode(zlib.compress(json.dumps(values, separators=(",", ":")).encode(), 9)).decode()
     return (

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 from wmviz.scenario import Event, Scenario
 from wmviz.stage.axes import Axis, axis_of
+from wmviz.stage.clocks import STATUSES, Clocks, Times
+from wmviz.stage.pipeline import MOST_LANES, lanes_of, pipeline_of
 from wmviz.times import MIN_MS, duration_text
 from wmviz.times import time_text as plain_time_text
 from wmviz.trace import Content, Kind, Trace
@@ -60,7 +62,7 @@ FATE_OF = {Kind.LATE: Look.SIDE_OUTPUT, Kind.DROPPED: Look.DROPPED, Kind.NO_WIND
 WEIGHT: dict[int, int] = {
     kind: weight
     for weight, kind in enumerate(
-        (Kind.WATERMARK, Kind.ADDED, Kind.ENDED, Kind.CLEANED, Kind.FIRED, Kind.MISSED, *FATE_OF), start=1
+        (Kind.WATERMARK, Kind.STATUS, Kind.ADDED, Kind.ENDED, Kind.CLEANED, Kind.FIRED, Kind.MISSED, *FATE_OF), start=1
     )
 }
 """What matters most in a moment has the highest weight."""
@@ -94,6 +96,9 @@ def picture_of(trace: Trace) -> dict[str, Any]:
     y = axis_of((event.event_time_ms for event in scenario.events), _edges(marks, "event"), scenario.zone)
     origin = scenario.events[0].arrival_time_ms if scenario.events else 0
     dated = needs_dates(scenario, (band.window for band in marks.bands))
+    times = Times()
+    clocks = Clocks(trace)
+    watermarks = clocks.written(times)
     return {
         "title": scenario.title or scenario.name,
         "about": scenario.about,
@@ -109,24 +114,34 @@ def picture_of(trace: Trace) -> dict[str, Any]:
         "looks": LOOKS,
         "shapes": SHAPES,
         "events": [
-            [event.id, event.key, event.arrival_time_ms - origin, event.event_time_ms - origin, tip]
+            [event.id, event.key, event.arrival_time_ms - origin, event.event_time_ms - origin, tip, event.partition]
             for event, tip in zip(scenario.events, _tips(scenario.events, scenario.zone, scenario.unit), strict=True)
         ],
         "event_looks": marks.looks,
         "lives": marks.lives,
-        "watermark": [
-            [step, trace.step_at_ms[step] - origin, _within(ms, y) - origin, time_text(ms, scenario.zone)]
-            for step, ms in marks.watermark
-        ],
+        "watermarks": watermarks,
+        "times": [[_within(ms, y) - origin, time_text(ms, scenario.zone)] for ms in times],
+        "statuses": STATUSES,
         "bands": [_band(band, marks, origin, dated) for band in marks.bands],
         "band_axis": _band_axis(scenario),
-        "lanes": _lanes(scenario),
+        "overlap": _overlap(scenario),
+        "lanes": lanes_of(trace, clocks),
+        "lanes_left_out": max(0, scenario.partition_count - MOST_LANES),
+        "pipeline": pipeline_of(trace, clocks),
+        "parts": parts_of(scenario),
         "pairs": marks.pairs,
         "seen": marks.seen,
         "results": marks.results[:MOST_RESULTS],
         "unit": scenario.unit,
         "results_left_out": max(0, len(marks.results) - MOST_RESULTS),
     }
+
+
+def parts_of(scenario: Scenario) -> list[str]:
+    """Give the parts of the stage that a scenario needs beside the plane."""
+    several = max(scenario.subtasks, scenario.window_tasks) > 1
+    needed = {"lanes": scenario.partition_count > 1, "pipeline": several, "results": True}
+    return [part for part, needs in needed.items() if needs]
 
 
 @lru_cache(maxsize=8)  # they stay while a slider moves
@@ -235,7 +250,6 @@ class Marks:
         self.scenario = trace.scenario
         self.by_event_time = self.scenario.window.time == "event"
         self.looks: list[list[int]] = [[] for _ in self.scenario.events]
-        self.watermark: list[tuple[int, int]] = []
         self.lives: list[list[int]] = [[] for _ in self.scenario.events]
         self.pairs: list[list[int]] = []
         self.seen: list[list[int]] = []
@@ -245,7 +259,8 @@ class Marks:
         self.bands = [Band(window) for window in order]
         place = {window: index for index, window in enumerate(order)}
         self.band_of = [place[window] for _, window in trace.windows]
-        self._clock_ms = MIN_MS
+        # Window tasks keep time each for itself.
+        self._clocks_ms = {place: MIN_MS for place, name in enumerate(trace.places) if name.startswith("window")}
         self._alive: set[int] = set()
         self._open: set[int] = set()
         self._passed: set[int] = set()
@@ -261,16 +276,25 @@ class Marks:
             self._step(step, range(first, end))
         self.results = self._results()
 
+    @property
+    def _lowest_ms(self) -> int:
+        """The clock that the bands go by: of several window tasks, the one that is furthest behind."""
+        return min(self._clocks_ms.values())
+
+    def _passed_end(self, step: int, index: int) -> bool:
+        """Tell whether the task of a step has passed the last millisecond of a window."""
+        clock_ms = self._clocks_ms[self.trace.step_place[step]]
+        return self.by_event_time and clock_ms >= self.trace.windows[index].window.max_timestamp_ms
+
     # ------------------------------------------------------------- the pass
 
     def _step(self, step: int, rows: range) -> None:
         touched: set[int] = set()
         for row in rows:
             self._row(step, row, touched)
-        if not self.by_event_time:
-            self._clock_ms = self.trace.step_at_ms[step]
+        clock_ms = self._lowest_ms if self.by_event_time else self.trace.step_at_ms[step]
         for band in {self.band_of[index] for index in touched} | self._passed:
-            self.bands[band].state(step, self._clock_ms)
+            self.bands[band].state(step, clock_ms)
         self._passed.clear()
         for index in touched | self._leads_moved(touched):
             self._result(step, index)
@@ -286,8 +310,8 @@ class Marks:
             self._look(step, subject, Look.IN_FLIGHT)
             self.lives[subject].append(row)
         elif kind == Kind.WATERMARK:
-            if subject == self.trace.window_clock:
-                self._watermark(step, value)
+            if subject in self._clocks_ms:
+                self._watermark(subject, value)
         elif kind == Kind.ADDED:
             self._added(step, row, touched)
         elif kind == Kind.MISSED:
@@ -299,8 +323,7 @@ class Marks:
         elif kind == Kind.FIRED:
             band = self.bands[self.band_of[subject]]
             again = self._firings[subject] > 0
-            passed = self.by_event_time and self._clock_ms >= band.window.max_timestamp_ms
-            band.fire(step, again=again, late=again and passed)
+            band.fire(step, again=again, late=again and self._passed_end(step, subject))
             self._firings[subject] += 1
             self._status[subject] = "provisional"
             for event in self._sights.fired(subject, self.trace.contents[row]):
@@ -318,12 +341,11 @@ class Marks:
             self._write(subject, value)
             touched.add(subject)
 
-    def _watermark(self, step: int, watermark_ms: int) -> None:
-        before_ms, self._clock_ms = self._clock_ms, watermark_ms
-        self.watermark.append((step, watermark_ms))
-        self._passed |= {
-            band for band in self._open if before_ms < self.bands[band].window.max_timestamp_ms <= watermark_ms
-        }
+    def _watermark(self, task: int, watermark_ms: int) -> None:
+        before_ms = self._lowest_ms
+        self._clocks_ms[task] = watermark_ms
+        now_ms = self._lowest_ms
+        self._passed |= {band for band in self._open if before_ms < self.bands[band].window.max_timestamp_ms <= now_ms}
 
     def _added(self, step: int, row: int, touched: set[int]) -> None:
         index, event = self.trace.subject[row], self.trace.event_of(row)
@@ -331,8 +353,7 @@ class Marks:
             self._alive.add(index)
             self.bands[self.band_of[index]].alive += 1
             self._open.add(self.band_of[index])
-        late = self.by_event_time and self._clock_ms >= self.trace.windows[index].window.max_timestamp_ms
-        self._look(step, event, Look.LATE_COUNTED if late else Look.ON_TIME)
+        self._look(step, event, Look.LATE_COUNTED if self._passed_end(step, index) else Look.ON_TIME)
         self._accepted += 1
         self.lives[event].append(row)
         self._running[index] = self.trace.value[row]
@@ -496,10 +517,14 @@ def _told(trace: Trace, marks: Marks) -> list[list[int]]:
 
 
 def _tells(trace: Trace, row: int) -> bool:
-    """The window operator's watermark repeats the source's, with 0 ms between them: one sentence is enough."""
-    if trace.kind[row] != Kind.WATERMARK or trace.subject[row] != trace.window_clock:
+    """A watermark reaches channel and task with 0 ms between them: one sentence is enough."""
+    if trace.kind[row] != Kind.WATERMARK:
         return True
-    return trace.cause[row] < 0
+    name = trace.clocks[trace.subject[row]]
+    if " → " in name:
+        return False
+    several = len(trace.clocks) > len(trace.places)
+    return several or not name.startswith("window") or trace.cause[row] < 0
 
 
 def _put(states: list[tuple[int, State, bool]], state: tuple[int, State, bool]) -> None:
@@ -548,7 +573,7 @@ def _band_axis(scenario: Scenario) -> str:
     return "y" if scenario.window.time == "event" else "x"
 
 
-def _lanes(scenario: Scenario) -> int:
+def _overlap(scenario: Scenario) -> int:
     """Give how many windows lie over each other."""
     window = scenario.window
     return max(1, -(-window.size_ms // window.slide_ms)) if window.type == "sliding" else 1

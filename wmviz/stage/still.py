@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from wmviz.engine.simulate import simulate
 from wmviz.scenario import Scenario
@@ -19,7 +19,29 @@ LEFT, TOP, BOTTOM = 66, 84, 488
 MOST_NAMED = 60
 _BANDS = {State.FILLING: "filling", State.FIRED: "fired", State.CLOSED: "closed"}
 _HALO = {"paint_order": "stroke", "stroke": "#fff", "stroke_width": 3, "stroke_linejoin": "round"}
+DASHES = ("7 3", "3 3", "11 3 2 3", "5 2 2 2 2 2", "9 5", "2 4", "14 3", "6 3 1.5 3")
+"""The dashes of each input's line, as on the stage."""
 _HOLLOW = {Look.IN_FLIGHT, Look.SIDE_OUTPUT, Look.NO_WINDOW}
+
+
+class Point(NamedTuple):
+    """Where a watermark line has a corner: its step, its place on the axes, and the watermark as text."""
+
+    step: int
+    x: int
+    y: int
+    text: str
+
+
+def points_of(picture: dict[str, Any], clock: dict[str, Any]) -> list[Point]:
+    """Give the corners of a clock's line."""
+    pairs = zip(clock["values"][::2], clock["values"][1::2], strict=True)
+    return [Point(step, picture["steps"][step], *picture["times"][place]) for step, place in pairs]
+
+
+def combined_watermark(picture: dict[str, Any]) -> list[Point]:
+    """Give the corners of the line of the window task, of the first one if there are several."""
+    return points_of(picture, next(clock for clock in picture["watermarks"] if clock["role"] == "window"))
 
 
 class Still:
@@ -92,7 +114,8 @@ def description(picture: dict[str, Any]) -> str:
     """Say in words what the still shows."""
     counts = look_counts(picture)
     fates = ", ".join(f"{count} {words}" for words, count in zip(LOOKS, counts, strict=True) if count)
-    end = f"the watermark ends at {picture['watermark'][-1][3]}" if picture["watermark"] else "there is no watermark"
+    points = combined_watermark(picture)
+    end = f"the watermark ends at {points[-1].text}" if points else "there is no watermark"
     return f"{picture['title']}: of {sum(counts)} events, {fates or 'none'}; {end}."
 
 
@@ -116,6 +139,7 @@ class _Drawing:
         self.taken: list[tuple[float, float, float, float]] = []
         self.right = 818 if picture["band_axis"] == "y" else 930
         self.end = picture["steps"][-1] if picture["steps"] else picture["x"]["to"]
+        self.points = combined_watermark(picture)
 
     def svg(self) -> str:
         name = f"wmviz-{self.picture['id']}"
@@ -174,7 +198,7 @@ class _Drawing:
         events = self.standing()
         if len(events) <= MOST_NAMED:
             self.taken += [(x - 6, y - 6, x + 6, y + 6) for _, _, x, y in events]
-        if self.picture["watermark"]:
+        if self.points:
             x, y, width = self.watermark_place()
             self.taken.append((x - width, y - 12, x, y + 3))
 
@@ -213,7 +237,7 @@ class _Drawing:
         return x1, y1, x2, y2
 
     def bands(self) -> str:
-        draw = self.rail if self.picture["lanes"] > 1 else self.band
+        draw = self.rail if self.picture["overlap"] > 1 else self.band
         return "".join(draw(band, index) for index, band in enumerate(self.picture["bands"]))
 
     def band(self, band: dict[str, Any], _index: int) -> str:
@@ -247,7 +271,7 @@ class _Drawing:
         return self.text(x, y, band["label"], "ink", font_weight=600, font_size=11.5) + state_words
 
     def rail(self, band: dict[str, Any], index: int) -> str:
-        lanes = min(self.picture["lanes"], 6)
+        lanes = min(self.picture["overlap"], 6)
         width = 84 / lanes
         x, y1, y2 = self.right + 8 + index % lanes * width, self.y_inside(band["to"]), self.y_inside(band["from"])
         if y2 - y1 < 3:
@@ -277,7 +301,7 @@ class _Drawing:
             for step, late, words in band["fires"]:
                 x = x2 if self.picture["band_axis"] == "x" else self.x(self.picture["steps"][step])
                 colour = "look-2" if late else "watermark"
-                foot = y1 + 10 if late or self.picture["lanes"] > 1 else y2
+                foot = y1 + 10 if late or self.picture["overlap"] > 1 else y2
                 parts.append(
                     f'<path d="M{x:.1f} {y1:.1f}V{foot:.1f}" stroke="{self.colour[colour]}" stroke-width="1.5"/>'
                     f'<path d="M{x - 5:.1f} {y1 - 4:.1f}h10l-5 8z" fill="{self.colour[colour]}"/>'
@@ -291,24 +315,40 @@ class _Drawing:
         return len(self.picture["bands"]) < 40 and self.picture["band_axis"] != "x" and (few or not late)
 
     def watermark(self) -> str:
-        points = self.picture["watermark"]
-        if not points:
-            return self.text(
+        if not self.points:
+            return self.inputs() + self.text(
                 self.right - 4, BOTTOM - 7, "no watermark", "watermark", text_anchor="end", font_weight=600
             )
-        path = f"M{self.x(points[0][1]):.1f} {BOTTOM}"
-        for _, time, value, _ in points:
-            path += f"H{self.x(time):.1f}V{self.y_inside(value):.1f}"
-        style = f'fill="none" stroke="{self.colour["watermark"]}" stroke-width="2.25"'
-        line = f'<path d="{path}H{self.x(self.end):.1f}" {style}/>'
+        line = self.staircase(self.points, f'stroke="{self.colour["watermark"]}" stroke-width="2.25"')
         x, y, _ = self.watermark_place()
-        words = f"watermark {points[-1][3]}"
-        return line + self.text(x, y, words, "watermark", text_anchor="end", font_weight=600, **_HALO)
+        words = f"watermark {self.points[-1].text}"
+        name = self.text(x, y, words, "watermark", text_anchor="end", font_weight=600, **_HALO)
+        return self.inputs() + line + name
+
+    def staircase(self, points: list[Point], style: str) -> str:
+        path = f"M{self.x(points[0].x):.1f} {BOTTOM}"
+        for point in points:
+            path += f"H{self.x(point.x):.1f}V{self.y_inside(point.y):.1f}"
+        return f'<path d="{path}H{self.x(self.end):.1f}" fill="none" {style}/>'
+
+    def inputs(self) -> str:
+        """Draw the watermark of each input as a quiet line, with its name where it begins."""
+        parts = []
+        for clock in self.picture["watermarks"]:
+            points = points_of(self.picture, clock)
+            if clock["line"] < 0 or not points:
+                continue
+            dashes = DASHES[clock["line"] % len(DASHES)]
+            style = f'stroke="{self.colour["input"]}" stroke-width="1.25" stroke-dasharray="{dashes}"'
+            name = clock["name"].split(" → ")[0]
+            x, y = self.x(points[-1].x), self.y_inside(points[-1].y)
+            parts += [self.staircase(points, style), self.label(x + 4, y - 9, name, "input", font_size=11)]
+        return "".join(parts)
 
     def watermark_place(self) -> tuple[float, float, float]:
         """Give where the name of the watermark ends, and its width."""
-        _, _, value, text = self.picture["watermark"][-1]
-        return self.x(self.end) - 7, min(self.y_inside(value) + 16, BOTTOM - 4), len(text) * 6.9 + 75
+        last = self.points[-1]
+        return self.x(self.end) - 7, min(self.y_inside(last.y) + 16, BOTTOM - 4), len(last.text) * 6.9 + 75
 
     def marbles(self) -> str:
         events = self.standing()

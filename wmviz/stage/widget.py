@@ -43,6 +43,8 @@ class Stage(anywidget.AnyWidget):
         The parameters as text, such as ``"2 min"``. Setting one runs the scenario again.
     step, playing, speed, selected
         The playhead, whether it moves and how fast, and the index of the event whose life is shown (-1: none).
+    parts
+        The parts that are open beside the plane, of ``"lanes"``, ``"pipeline"`` and ``"results"``.
     problem
         The sentence about the last change that could not be made; empty if it could.
     """
@@ -57,6 +59,7 @@ class Stage(anywidget.AnyWidget):
     playing = traitlets.Bool(False).tag(sync=True)
     speed = traitlets.Float(1.0).tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
+    parts: traitlets.List[Any] = traitlets.List().tag(sync=True)
     bound = traitlets.Unicode("").tag(sync=True)
     lateness = traitlets.Unicode("").tag(sync=True)
     problem = traitlets.Unicode("").tag(sync=True)
@@ -75,6 +78,7 @@ class Stage(anywidget.AnyWidget):
             sentences=told(self.trace, picture),
             step=step,
             speed=speed,
+            parts=picture["parts"],
             bound=BOUND.text(self._first),
             lateness=LATENESS.text(self._first),
         )

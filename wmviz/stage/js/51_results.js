@@ -24,7 +24,6 @@ class Results {
     }
     const left = picture.results_left_out;
     this.note.textContent = left ? `${left.toLocaleString("en")} more rows are not shown.` : "";
-    this.node.hidden = picture.results.length === 0;
   }
 
   /** The head of a window's rows: they stand from when the window first holds something. */

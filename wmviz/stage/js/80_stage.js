@@ -20,6 +20,7 @@ class Stage {
       speed: (speed) => this.report("speed", speed),
       saveHtml: () => this.report("page_wanted", host.get("page_wanted") + 1),
     });
+    this.parts = new Parts((part) => this.togglePart(part));
     this.parameters = new Parameters((name, value) => this.change(name, value));
     this.frame();
     this.listen();
@@ -29,16 +30,18 @@ class Stage {
   frame() {
     this.title = html("h3", { class: "wmviz-name" });
     this.note = html("p", { class: "wmviz-note" });
-    this.planeBox = html("div", { class: "wmviz-plane-box", tabindex: "0", role: "group" });
     this.bubble = html("div", { class: "wmviz-bubble", role: "status" });
     this.bubble.hidden = true;
-    this.planeBox.append(this.bubble);
-    const left = html("div", { class: "wmviz-left" }, this.planeBox, this.controls.node);
-    const head = html("header", { class: "wmviz-header" }, html("div", { class: "wmviz-names" }, this.title, this.note), this.parameters.node);
+    this.planeBox = html("div", { class: "wmviz-plane-box", tabindex: "0", role: "group" });
+    this.lanesBox = html("div", { class: "wmviz-plane-box wmviz-lanes-box", tabindex: "0", role: "group", "aria-label": "Lanes: the events of each partition in order of arrival" });
+    this.pipelineBox = html("section", { class: "wmviz-pipeline", tabindex: "0", "aria-label": "Pipeline" });
+    this.legendBox = html("div");
+    const left = html("div", { class: "wmviz-left" }, this.lanesBox, this.legendBox, this.planeBox, this.controls.node);
+    const head = html("header", { class: "wmviz-header" }, html("div", { class: "wmviz-names" }, this.title, this.note), html("div", { class: "wmviz-tools" }, this.parameters.node, this.parts.node));
     this.controls.saveButton.hidden = !this.host.live;
     this.root.classList.add("wmviz");
     this.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab leaves the keys to the stage
-    this.root.replaceChildren(head, html("div", { class: "wmviz-main" }, left, this.why.node), this.results.node);
+    this.root.replaceChildren(head, html("div", { class: "wmviz-main" }, left, this.why.node), this.pipelineBox, this.results.node);
   }
 
   listen() {
@@ -52,14 +55,17 @@ class Stage {
     host.on("step", () => host.get("step") !== this.step && this.go(host.get("step"), false));
     host.on("speed", () => this.draw());
     host.on("selected", () => this.draw());
+    host.on("parts", () => this.build());
     host.on("playing", () => host.get("playing") !== this.playing && this.toggle());
     this.root.addEventListener("keydown", (event) => this.key(event));
-    this.planeBox.addEventListener("pointermove", (event) => this.hover(event));
-    this.planeBox.addEventListener("pointerleave", () => this.point(-1));
-    this.planeBox.addEventListener("click", (event) => this.select(this.under(event)));
+    for (const box of [this.planeBox, this.lanesBox]) {
+      box.addEventListener("pointermove", (event) => this.point(this.under(event), this.surface(box)));
+      box.addEventListener("pointerleave", () => this.point(-1, this.surface(box)));
+      box.addEventListener("click", (event) => this.select(this.under(event)));
+    }
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(this.planeBox);
-    this.themes = watchTheme(this.root, () => this.plane?.canvas?.again());
+    this.themes = watchTheme(this.root, () => this.surfaces().forEach(({ marbles }) => marbles.canvas?.again()));
   }
 
   close() {
@@ -100,14 +106,57 @@ class Stage {
     if (!this.width) return;
     this.why.show(this.picture);
     this.drawn = null;
-    if (this.plane?.fits(this.picture, this.width)) this.plane.fill(this.picture);
-    else {
-      this.plane?.node.remove();
-      this.plane = new Plane(this.picture, this.width);
-      this.plane.onLook = (look, before) => this.why.count(look, before);
-      this.planeBox.prepend(this.plane.node);
-    }
+    this.fates = new Fates(this.picture);
+    this.fates.onLook = (look, before) => this.why.count(look, before);
+    this.parts.show(this.host.get("parts"));
+    this.buildPlane();
+    this.buildLanes();
+    this.pipeline = this.open("pipeline") ? new Pipeline(this.picture, Math.floor(this.root.clientWidth - 34)) : null;
+    this.pipelineBox.replaceChildren(...(this.pipeline ? [this.pipeline.node] : []));
+    this.pipelineBox.hidden = !this.pipeline;
+    this.results.node.hidden = !this.open("results") || !this.picture.results.length;
     this.draw();
+  }
+
+  open(part) {
+    return this.host.get("parts").includes(part);
+  }
+
+  buildPlane() {
+    // What stands above and below the plane takes from its height, so that the controls stay near.
+    const highest = 540 - (this.open("lanes") ? Math.min(120, this.picture.lanes.length * LANE) : 0) - (this.open("pipeline") ? 60 : 0);
+    if (this.plane?.fits(this.picture, this.width, highest)) return this.plane.fill(this.picture);
+    this.plane?.node.remove();
+    this.plane = new Plane(this.picture, this.width, highest);
+    this.lanes = null;
+    this.planeBox.prepend(this.plane.node);
+    this.legendBox.replaceChildren(this.plane.lines.legend);
+  }
+
+  buildLanes() {
+    this.lanesBox.hidden = !this.open("lanes");
+    if (!this.open("lanes")) this.lanes = null;
+    else if (this.lanes) this.lanes.fill(this.picture);
+    else this.lanes = new Lanes(this.picture, this.plane);
+    const left = this.picture.lanes_left_out;
+    const note = left ? [html("p", { class: "wmviz-more", text: `${left.toLocaleString("en")} more partitions have no lane here.` })] : [];
+    this.lanesBox.replaceChildren(...(this.lanes ? [this.lanes.node, ...note] : []));
+  }
+
+  togglePart(part) {
+    const open = this.host.get("parts");
+    this.host.set("parts", open.includes(part) ? open.filter((other) => other !== part) : [...open, part]);
+    this.host.save();
+    this.build();
+  }
+
+  /** The parts that show marbles. */
+  surfaces() {
+    return [this.plane, this.lanes].filter(Boolean);
+  }
+
+  surface(box) {
+    return box === this.lanesBox ? this.lanes : this.plane;
   }
 
   resize() {
@@ -229,8 +278,12 @@ class Stage {
     const standing = step < 0 ? (picture.steps.length ? Math.min(picture.x.from, picture.steps[0]) : 0) : picture.steps[step];
     const selected = this.host.get("selected");
     const clock = step < 0 ? "" : this.clocks[lastUpTo(this.clockSteps, step)];
-    this.plane.draw(step, this.now ?? standing, clock);
+    const change = this.fates.go(step);
+    this.plane.draw(this.fates, change, this.now ?? standing, clock);
+    this.lanes?.draw(this.fates, change, this.now ?? standing);
+    this.pipeline?.draw(step);
     this.plane.select(selected);
+    this.lanes?.rings.select(selected);
     this.controls.draw(moment, clock || "before the first event", this.playing, this.host.get("speed"));
     const told = performance.now();
     if (this.playing && told - (this.toldAt ?? 0) < SAVE_EVERY) return;
@@ -246,10 +299,10 @@ class Stage {
   /** The picture in words, for a screen reader. */
   words(clock) {
     const counts = this.picture.looks.map((words, look) => [this.why.counts[look], words]).filter(([count]) => count);
-    const watermark = this.plane.watermarkNow;
+    const watermark = this.plane.lines.main?.text;
     const parts = [
       clock ? `Processing time ${clock}.` : "Before the first event.",
-      watermark ? `Watermark ${watermark[3]}.` : "No watermark yet.",
+      watermark ? `Watermark ${watermark}.` : "No watermark yet.",
       `Events: ${counts.map(([count, words]) => `${count} ${words}`).join(", ") || "none yet"}.`,
       "Up and down arrow choose an event.",
     ];
@@ -270,7 +323,7 @@ class Stage {
       Escape: () => this.closeLife(),
     };
     if (!onButton) keys[" "] = () => this.toggle();
-    if (event.target === this.planeBox) {
+    if (event.target === this.planeBox || event.target === this.lanesBox) {
       keys.ArrowUp = () => this.choose(1);
       keys.ArrowDown = () => this.choose(-1);
     }
@@ -283,7 +336,7 @@ class Stage {
 
   /** Choose the next or the previous event that stands, in order of arrival. */
   choose(by) {
-    const { looks } = this.plane;
+    const { looks } = this.fates;
     const selected = this.host.get("selected");
     let index = selected < 0 && by < 0 ? looks.length : selected;
     do index += by;
@@ -292,26 +345,25 @@ class Stage {
   }
 
   under(event) {
-    const box = this.plane.svg.getBoundingClientRect();
-    return this.plane.nearest(event.clientX - box.left, event.clientY - box.top);
+    const surface = this.surface(event.currentTarget);
+    const box = surface.svg.getBoundingClientRect();
+    return surface.marbles.nearest(event.clientX - box.left, event.clientY - box.top);
   }
 
-  hover(event) {
-    this.point(this.under(event));
-  }
-
-  point(index) {
-    this.plane.point(index);
-    this.planeBox.style.cursor = index < 0 ? "" : "pointer";
+  point(index, surface) {
+    for (const other of this.surfaces()) other.rings.point(index);
+    const box = surface === this.lanes ? this.lanesBox : this.planeBox;
+    box.style.cursor = index < 0 ? "" : "pointer";
     this.bubble.hidden = index < 0;
     if (index < 0) return;
+    box.append(this.bubble);
     const [id, , , , tip] = this.picture.events[index];
-    const fate = this.picture.looks[this.plane.looks[index]];
+    const fate = this.picture.looks[this.fates.looks[index]] ?? "still to come";
     this.bubble.replaceChildren(html("strong", { text: id }), html("span", { text: ` ${tip}` }), html("em", { text: fate }));
-    const [x, y] = this.plane.points[index];
-    const left = x > this.plane.width / 2;
+    const [x, y] = surface.points[index];
+    const left = x > surface.width / 2;
     this.bubble.style.left = left ? "" : `${x + 14}px`;
-    this.bubble.style.right = left ? `${this.planeBox.clientWidth - x + 14}px` : "";
+    this.bubble.style.right = left ? `${box.clientWidth - x + 14}px` : "";
     this.bubble.style.top = `${Math.max(4, y - 20)}px`;
   }
 

@@ -43,6 +43,18 @@ class Controls {
   }
 }
 
+// Which parts are open beside the plane.
+class Parts {
+  constructor(onToggle) {
+    this.buttons = [["lanes", "Lanes"], ["pipeline", "Pipeline"], ["results", "Results"]].map(([part, text]) => [part, html("button", { type: "button", class: "wmviz-part", text, onclick: () => onToggle(part) })]);
+    this.node = html("div", { class: "wmviz-parts", role: "group", "aria-label": "Parts of the stage" }, ...this.buttons.map(([, button]) => button));
+  }
+
+  show(open) {
+    for (const [part, button] of this.buttons) button.setAttribute("aria-pressed", open.includes(part));
+  }
+}
+
 class Parameters {
   constructor(onChange) {
     this.onChange = onChange;

@@ -1,32 +1,29 @@
 // The plane: processing time across, event time up.
 
-const MOST_SVG = 3000; // events drawn as SVG; more go on a canvas
-const MOST_NAMED = 120; // marbles that get their key beside them
 const STATES = ["none", "filling", "fired", "closed"];
 
 class Plane {
-  constructor(picture, width) {
+  constructor(picture, width, highest) {
     this.picture = picture;
-    this.now = 0;
+    this.highest = highest;
     this.wide = width >= 500;
     this.few = picture.events.length <= MOST_NAMED;
     const gutter = picture.band_axis === "y" ? (this.wide ? this.gutter() : 14 + this.rails() * 9) : 18;
     this.box = { left: this.wide ? 62 : 46, top: 40, right: width - gutter, bottom: 0 };
     this.width = width;
-    this.height = Math.round(Math.min(540, Math.max(330, width * 0.66)));
+    this.height = Math.round(Math.min(highest, Math.max(330, width * 0.66)));
     this.box.bottom = this.height - 42;
-    this.canvas = picture.events.length > MOST_SVG ? new MarbleCanvas(this) : null;
     this.points = picture.events.map(([, , arrival, time]) => [this.x(arrival), this.y(time)]);
-    this.marks = [];
-    this.shown = new Int8Array(picture.events.length).fill(-1);
+    this.marbles = new Marbles(picture, this.points, this, { scale: this.few ? 1 : 0.65 });
+    this.lines = new Lines(this);
     this.frame();
     this.fill(picture);
   }
 
   /** Whether another picture has the same frame and the same events, so that only what they do must be drawn again. */
-  fits(picture, width) {
-    const framed = ({ x, y, lanes, band_axis, bands }) => JSON.stringify([x, y, lanes, band_axis, bands.map(({ label }) => label)]);
-    return width === this.width && picture.events === this.picture.events && framed(picture) === framed(this.picture);
+  fits(picture, width, highest) {
+    const framed = ({ x, y, overlap, band_axis, bands }) => JSON.stringify([x, y, overlap, band_axis, bands.map(({ label }) => label)]);
+    return width === this.width && highest === this.highest && picture.events === this.picture.events && framed(picture) === framed(this.picture);
   }
 
   /** Draw the marks of a picture into the frame; the marbles stay where they are. */
@@ -36,15 +33,15 @@ class Plane {
     this.growing = new Set();
     const { left, top, right, bottom } = this.box;
     this.namedBands = [];
-    this.labels = new Labels(left + 2, top - 20, this.wide && picture.lanes === 1 ? this.width : right, bottom);
-    this.changed = new Set(picture.events.keys());
-    for (const layer of [this.bandLayer, this.fireLayer, this.riseLayer, this.labelLayer, this.diagonalLayer]) layer.replaceChildren();
-    this.canvas?.empty();
+    this.labels = new Labels(left + 2, top - 20, this.wide && picture.overlap === 1 ? this.width : right, bottom);
+    for (const layer of [this.bandLayer, this.fireLayer, this.labelLayer, this.diagonalLayer]) layer.replaceChildren();
+    this.marbles.fill(picture);
     this.diagonalLayer.append(this.diagonal());
+    if (this.few) for (const [x, y] of this.points) this.labels.take({ x: x - 6, y: y - 6, w: 12, h: 12 });
+    this.lines.fill(picture, this.timeline, this.marbles.canvas);
     this.reserve();
     this.bands();
-    this.watermark();
-    this.marbles();
+    this.nameMarbles();
   }
 
   /** Room at the right for the names of the bands. */
@@ -54,7 +51,7 @@ class Plane {
   }
 
   rails() {
-    return this.picture.lanes > 1 ? Math.min(this.picture.lanes, 6) : 0;
+    return this.picture.overlap > 1 ? Math.min(this.picture.overlap, 6) : 0;
   }
 
   x(time) {
@@ -80,9 +77,7 @@ class Plane {
     this.diagonalLayer = svg("g");
     this.bandLayer = svg("g");
     this.fireLayer = svg("g");
-    this.markLayer = svg("g");
     this.labelLayer = svg("g", { class: "wmviz-labels" });
-    this.riseLayer = svg("g", { class: "wmviz-rises" });
     this.svg = svg(
       "svg",
       { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height, class: "wmviz-plane-svg", "aria-hidden": "true" },
@@ -90,13 +85,13 @@ class Plane {
       this.axes(),
       this.diagonalLayer,
       this.fireLayer,
-      ...(this.few ? [this.riseLayer, this.markLayer] : [this.markLayer, this.riseLayer]),
+      ...(this.few ? [this.lines.layer, this.marbles.layer] : [this.marbles.layer, this.lines.layer]),
       this.labelLayer,
     );
     // What moves in every frame lies on a sheet of its own, so that the marbles below are not painted again.
     const sheet = { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height };
-    this.over = svg("svg", { ...sheet, class: "wmviz-plane-svg wmviz-over wmviz-labels", "aria-hidden": "true" }, ...this.tip(), this.selection(), this.nowLine());
-    this.node = html("div", { class: "wmviz-plane" }, ...(this.canvas ? [this.canvas.node] : []), this.svg, this.over);
+    this.over = svg("svg", { ...sheet, class: "wmviz-plane-svg wmviz-over wmviz-labels", "aria-hidden": "true" }, this.lines.over, this.selection(), this.nowLine());
+    this.node = html("div", { class: "wmviz-plane" }, ...(this.marbles.canvas ? [this.marbles.canvas.node] : []), this.svg, this.over);
   }
 
   // ------------------------------------------------------------- what never changes
@@ -158,7 +153,7 @@ class Plane {
 
   bands() {
     this.picture.bands.forEach((band, index) => {
-      if (this.picture.lanes > 1) this.rail(band, index);
+      if (this.picture.overlap > 1) this.rail(band, index);
       else this.band(band);
       this.fires(band);
     });
@@ -265,7 +260,7 @@ class Plane {
 
   fires(band) {
     const { x2, y1, y2 } = this.extent(band);
-    const sliding = this.picture.lanes > 1;
+    const sliding = this.picture.overlap > 1;
     for (const [step, late, words] of band.fires) {
       const x = this.picture.band_axis === "x" ? x2 : this.x(this.picture.steps[step]);
       const text = this.wide ? words : words.split(",")[0];
@@ -287,106 +282,29 @@ class Plane {
           this.labelLayer.append(label);
         }
       }
-      this.showFrom(step, [mark, label]);
+      showFrom(this.timeline, step, [mark, label]);
     }
-  }
-
-  showFrom(step, nodes) {
-    const present = nodes.filter(Boolean);
-    for (const node of present) node.style.display = "none";
-    this.timeline.add([step], (stands) => {
-      for (const node of present) node.style.display = stands < 0 ? "none" : "";
-    });
-  }
-
-  // --------------------------------------------------------------------- watermark
-
-  watermark() {
-    const points = this.picture.watermark;
-    points.forEach(([step, time, value], nth) => {
-      const x = this.x(time);
-      const y = this.yInside(value);
-      const before = nth ? [this.x(points[nth - 1][1]), this.yInside(points[nth - 1][2])] : [x, this.box.bottom];
-      const d = `M${before[0]} ${before[1]}H${x}V${y}`;
-      if (this.canvas) this.canvas.rise(step, d);
-      else {
-        const rise = svg("path", { d, class: "wmviz-watermark" });
-        this.riseLayer.append(rise);
-        this.showFrom(step, [rise]);
-      }
-    });
-    this.timeline.add(points.map(([step]) => step), (stands) => {
-      this.watermarkNow = stands < 0 ? null : points[stands];
-    });
-    this.watermarkNow = null;
-  }
-
-  tip() {
-    this.tipLine = svg("line", { class: "wmviz-watermark" });
-    this.tipName = svg("text", { class: "wmviz-watermark-name" });
-    return [this.tipLine, this.tipName];
-  }
-
-  drawTip() {
-    const point = this.watermarkNow;
-    this.tipLine.style.display = point ? "" : "none";
-    if (!point) return this.nameNoWatermark();
-    const [x1, x2, y] = [this.x(point[1]), this.x(this.now), this.yInside(point[2])];
-    for (const [name, value] of Object.entries({ x1, x2: Math.max(x1, x2), y1: y, y2: y })) this.tipLine.setAttribute(name, value);
-    const place = this.tipPlace(point, x2);
-    this.tipName.textContent = place.text;
-    this.tipName.setAttribute("x", place.x);
-    this.tipName.setAttribute("y", place.y);
-    this.tipName.setAttribute("text-anchor", place.anchor);
-  }
-
-  nameNoWatermark() {
-    this.tipName.textContent = this.picture.watermark.length || !this.picture.steps.length ? "" : "no watermark";
-    this.tipName.setAttribute("x", this.box.right - 4);
-    this.tipName.setAttribute("y", this.box.bottom - 7);
-    this.tipName.setAttribute("text-anchor", "end");
-  }
-
-  /** Where the watermark is named: behind its tip if there is room, else below it. */
-  tipPlace(point, x) {
-    const text = `${this.width >= 420 ? "watermark " : ""}${point[3]}${point[2] < this.picture.y.from ? " ↓" : ""}`;
-    const width = text.length * 6.9;
-    const y = this.yInside(point[2]);
-    if (x + width + 8 < this.box.right) return { text, x: x + 7, y: y + 4, anchor: "start", box: { x: x + 7, y: y - 8, w: width, h: 15 } };
-    const below = Math.min(this.box.bottom - 4, y + 16);
-    return { text, x: x - 7, y: below, anchor: "end", box: { x: x - 7 - width, y: below - 12, w: width, h: 15 } };
   }
 
   // ----------------------------------------------------------------------- marbles
 
-  /** Keep labels away from marbles and flags. */
+  /** Keep labels away from flags and from the name of the watermark. */
   reserve() {
     const { bands, steps, band_axis } = this.picture;
-    if (!this.few) return;
-    const last = this.picture.watermark.at(-1);
-    if (last) this.labels.take(this.tipPlace(last, this.x(steps.at(-1))).box);
-    for (const [x, y] of this.points) this.labels.take({ x: x - 6, y: y - 6, w: 12, h: 12 });
+    const box = this.few && this.lines.reserved();
+    if (!box) return;
+    this.labels.take(box);
     for (const band of bands) {
       const { x2, y1 } = this.extent(band);
       for (const [step] of band.fires) this.labels.take({ x: (band_axis === "x" ? x2 : this.x(steps[step])) - 6, y: y1 - 5, w: 12, h: 10 });
     }
   }
 
-  marbles() {
-    const { events, event_looks } = this.picture;
-    this.looks = new Int8Array(events.length).fill(-1);
+  nameMarbles() {
+    const { events } = this.picture;
     // One key for all events says nothing.
     const named = this.few && new Set(events.map(([, key]) => key)).size > 1;
     this.names = events.map(([, key], index) => (named ? this.keyBeside(index, key) : null));
-    event_looks.forEach((changes, index) => {
-      const [steps, looks] = unzip(changes);
-      this.timeline.add(steps, (stands) => {
-        const before = this.looks[index];
-        this.looks[index] = stands < 0 ? -1 : looks[stands];
-        this.changed.add(index);
-        this.onLook?.(this.looks[index], before);
-      });
-    });
   }
 
   keyBeside(index, key) {
@@ -399,39 +317,6 @@ class Plane {
     return name;
   }
 
-  drawMarble(index) {
-    const look = this.looks[index];
-    const display = look < 0 ? "none" : "";
-    if (this.names[index]) this.names[index].style.display = display;
-    if (look === this.shown[index]) return;
-    this.shown[index] = look;
-    const mark = (this.marks[index] ??= this.newMarble(index));
-    mark.style.display = display;
-    if (look < 0) return;
-    mark.setAttribute("d", this.picture.shapes[look]);
-    mark.setAttribute("class", `wmviz-marble wmviz-look-${look}`);
-    mark.dataset.look = look;
-  }
-
-  newMarble(index) {
-    const [x, y] = this.points[index];
-    const mark = svg("path", { transform: `translate(${x} ${y})${this.few ? "" : " scale(0.65)"}` });
-    this.markLayer.append(mark);
-    return mark;
-  }
-
-  /** The marble nearest to a point, among those that stand; -1 if none is near. */
-  nearest(x, y, reach = 18) {
-    let found = -1;
-    let best = reach * reach;
-    this.points.forEach(([px, py], index) => {
-      if (this.looks[index] < 0) return;
-      const distance = (px - x) ** 2 + (py - y) ** 2;
-      if (distance <= best) [found, best] = [index, distance];
-    });
-    return found;
-  }
-
   // ------------------------------------------------------------------ the playhead
 
   nowLine() {
@@ -442,41 +327,27 @@ class Plane {
   }
 
   selection() {
-    this.ring = svg("circle", { r: 11, class: "wmviz-ring" });
+    this.rings = new Rings(this.points);
     this.lag = svg("path", { class: "wmviz-lag" });
-    this.hover = svg("circle", { r: 10, class: "wmviz-hover" });
-    for (const node of [this.ring, this.lag, this.hover]) node.style.display = "none";
-    return svg("g", {}, this.lag, this.ring, this.hover);
+    return svg("g", {}, this.lag, this.rings.layer);
   }
 
   select(index) {
-    for (const node of [this.ring, this.lag]) node.style.display = index < 0 ? "none" : "";
-    if (index < 0) return;
+    this.rings.select(index);
+    const chosen = index >= 0 && index < this.points.length;
+    this.lag.style.display = chosen ? "" : "none";
+    if (!chosen) return;
     const [x, y] = this.points[index];
-    this.ring.setAttribute("cx", x);
-    this.ring.setAttribute("cy", y);
     // Up to the diagonal: how long it was under way.
-    const top = this.yInside(this.picture.events[index][2]);
-    this.lag.setAttribute("d", `M${x} ${y}V${top}`);
-  }
-
-  point(index) {
-    this.hover.style.display = index < 0 ? "none" : "";
-    if (index < 0) return;
-    this.hover.setAttribute("cx", this.points[index][0]);
-    this.hover.setAttribute("cy", this.points[index][1]);
+    this.lag.setAttribute("d", `M${x} ${y}V${this.yInside(this.picture.events[index][2])}`);
   }
 
   /** Draw the moment: the marks of a step, and what grows with the clock. */
-  draw(step, now, clock) {
-    this.now = now;
-    if (step !== this.timeline.step || this.changed.size) {
-      const before = this.timeline.step;
-      this.timeline.go(step);
-      if (this.canvas) this.canvas.draw(before, step, this.changed);
-      else for (const index of this.changed) this.drawMarble(index);
-      this.changed.clear();
-    }
+  draw(fates, change, now, clock) {
+    const { step, changed } = change;
+    this.timeline.go(step);
+    if (changed.size || change.before !== step) this.marbles.draw(fates, change);
+    for (const index of changed) if (this.names[index]) this.names[index].style.display = fates.looks[index] < 0 ? "none" : "";
     const x = this.xInside(now);
     for (const segment of this.growing) segment.rect.setAttribute("width", Math.max(0, Math.min(segment.end, x) - segment.begin));
     for (const name of ["x1", "x2"]) this.line.setAttribute(name, x);
@@ -485,74 +356,7 @@ class Plane {
     const half = clock.length * 3.4;
     this.clock.textContent = clock;
     this.clock.setAttribute("x", Math.min(this.width - half - 2, Math.max(this.box.left + half, x)));
-    this.drawTip();
-  }
-}
-
-// Many marbles: painted on a canvas below the SVG. Forward, only what is new is painted; backward, all of it again.
-class MarbleCanvas {
-  constructor(plane) {
-    this.plane = plane;
-    this.rises = [];
-    this.steps = [];
-    this.node = html("canvas", { class: "wmviz-canvas", "aria-hidden": "true" });
-    const scale = window.devicePixelRatio || 1;
-    this.node.width = plane.width * scale;
-    this.node.height = plane.height * scale;
-    this.node.style.width = `${plane.width}px`;
-    this.node.style.height = `${plane.height}px`;
-    this.pen = this.node.getContext("2d");
-    this.pen.scale(scale, scale);
-    this.shapes = plane.picture.shapes.map((d) => new Path2D(d));
-  }
-
-  rise(step, d) {
-    this.rises.push(new Path2D(d));
-    this.steps.push(step);
-  }
-
-  empty() {
-    this.rises = [];
-    this.steps = [];
-    this.pen.clearRect(0, 0, this.plane.width, this.plane.height);
-  }
-
-  draw(before, step, changed) {
-    this.to = lastUpTo(this.steps, step);
-    if (step < before) return this.again();
-    this.from = lastUpTo(this.steps, before);
-    this.paint(changed);
-  }
-
-  /** Paint everything that stands, from nothing: going back, or in other colours. */
-  again() {
-    this.pen.clearRect(0, 0, this.plane.width, this.plane.height);
-    this.from = -1;
-    this.paint(this.plane.looks.keys());
-  }
-
-  paint(indexes) {
-    const style = getComputedStyle(this.node);
-    const colour = (name) => style.getPropertyValue(name);
-    this.pen.lineWidth = 2;
-    this.pen.strokeStyle = colour("--wmviz-watermark");
-    for (let nth = this.from + 1; nth <= this.to; nth++) this.pen.stroke(this.rises[nth]);
-    this.from = this.to;
-    const colours = this.shapes.map((_, look) => colour(`--wmviz-look-${look}`));
-    const paper = colour("--wmviz-paper");
-    for (const index of indexes) {
-      const look = this.plane.looks[index];
-      if (look < 0) continue;
-      const [x, y] = this.plane.points[index];
-      this.pen.save();
-      this.pen.translate(x, y);
-      this.pen.scale(0.5, 0.5);
-      this.pen.fillStyle = HOLLOW.has(look) ? paper : colours[look];
-      this.pen.strokeStyle = colours[look];
-      if (look !== CROSS) this.pen.fill(this.shapes[look]);
-      if (look === CROSS || HOLLOW.has(look)) this.pen.stroke(this.shapes[look]);
-      this.pen.restore();
-    }
+    this.lines.draw(step, now);
   }
 }
 

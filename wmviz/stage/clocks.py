@@ -1,0 +1,191 @@
+"""The clocks of a run: every watermark and status from step to step, and which input holds a combined one back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from wmviz.times import MIN_MS
+from wmviz.trace import Kind, Status, Trace
+
+MOST_LINES = 8
+"""Inputs whose watermarks are lines on the plane; lanes and pipeline show the others."""
+MOST_NAMES = 3
+"""Inputs that are named when several hold a watermark back."""
+STATUSES = ("active", "idle", "left out")
+"""The words for each `Status`."""
+
+
+class Held(NamedTuple):
+    """Which inputs hold a combined watermark back from a step on; none if all of them are idle."""
+
+    step: int
+    inputs: tuple[int, ...]
+
+
+@dataclass
+class Clock:
+    """A clock of the trace.
+
+    Attributes
+    ----------
+    name, role
+        Its name; ``"source"``, ``"window"``, ``"partition"`` or ``"channel"``.
+    into
+        The clock that combines it with others, or None.
+    values, statuses
+        (step, watermark in ms) and (step, status) of each change; the last one of a step.
+    held
+        Which of its inputs hold it back, from step to step; empty if it combines none.
+    """
+
+    name: str
+    role: str
+    into: int | None = None
+    values: list[tuple[int, int]] = field(default_factory=list)
+    statuses: list[tuple[int, int]] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+
+    @property
+    def input_name(self) -> str:
+        """The name of the input that it is the clock of: of a channel, the source subtask."""
+        return self.name.split(" → ")[0]
+
+
+class Clocks(list[Clock]):
+    """Every clock of a trace, by its index there.
+
+    Parameters
+    ----------
+    trace
+        A full trace.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(Clock(name, _role(name)) for name in trace.clocks)
+        self.windows = [index for index, clock in enumerate(self) if clock.role == "window"]
+        self._inputs = self._combined(trace)
+        self._watermarks_ms = [MIN_MS] * len(self)
+        self._statuses = [int(Status.ACTIVE)] * len(self)
+        for into, inputs in self._inputs.items():
+            for index in inputs:
+                self[index].into = into
+        self._read(trace)
+
+    @property
+    def lines(self) -> list[int]:
+        """The clocks that are lines on the plane beside those of the window tasks.
+
+        These are the partitions that a subtask combines, and the channels of the first window task.
+        """
+        first = self.windows[0]
+        chosen = [index for index, clock in enumerate(self) if clock.role == "partition" or clock.into == first]
+        return chosen[:MOST_LINES]
+
+    def inputs_of(self, index: int) -> list[int]:
+        """Give the clocks that one combines, if it combines several."""
+        return self._inputs.get(index, [])
+
+    def _combined(self, trace: Trace) -> dict[int, list[int]]:
+        index_of = {clock.name: index for index, clock in enumerate(self)}
+        inputs: dict[int, list[int]] = {}
+        for index, clock in enumerate(self):
+            if clock.role == "channel":
+                inputs.setdefault(index_of[clock.name.split(" → ")[1]], []).append(index)
+        for subtask in range(trace.scenario.subtasks):
+            names = (f"partition {number}" for number in trace.scenario.partitions_of(subtask))
+            if found := [index_of[name] for name in names if name in index_of]:
+                inputs[subtask] = found
+        return inputs
+
+    def _read(self, trace: Trace) -> None:
+        for into in self._inputs:
+            self._hold(-1, into)
+        touched: set[int] = set()
+        before = -1
+        for step, kind, subject, value in zip(trace.step, trace.kind, trace.subject, trace.value, strict=True):
+            if kind not in (Kind.WATERMARK, Kind.STATUS):
+                continue
+            if step != before:
+                self._settle(before, touched)
+                before = step
+            now, changes = (
+                (self._watermarks_ms, self[subject].values)
+                if kind == Kind.WATERMARK
+                else (self._statuses, self[subject].statuses)
+            )
+            now[subject] = value
+            _put(changes, step, value)
+            combiner = self[subject].into
+            if combiner is not None:
+                touched.add(combiner)
+        self._settle(before, touched)
+
+    def _settle(self, step: int, touched: set[int]) -> None:
+        for into in touched:
+            self._hold(step, into)
+        touched.clear()
+
+    def _hold(self, step: int, into: int) -> None:
+        counting = [index for index in self._inputs[into] if self._statuses[index] == Status.ACTIVE]
+        lowest_ms = min((self._watermarks_ms[index] for index in counting), default=MIN_MS)
+        inputs = tuple(index for index in counting if self._watermarks_ms[index] == lowest_ms)
+        held = self[into].held
+        if not held or held[-1].inputs != inputs:
+            held.append(Held(step, inputs))
+
+    def written(self, times: Times) -> list[dict[str, Any]]:
+        """Give the clocks as plain JSON, with watermarks as places in a table of times."""
+        lines = {index: line for line, index in enumerate(self.lines)}
+        return [
+            {
+                "name": clock.name,
+                "role": clock.role,
+                "into": clock.into,
+                "line": lines.get(index, -1),
+                "values": list(_flat((step, times.place(ms)) for step, ms in clock.values)),
+                "status": list(_flat(clock.statuses)),
+                "held": [[held.step, held.inputs, self._held_words(held)] for held in clock.held],
+            }
+            for index, clock in enumerate(self)
+        ]
+
+    def _held_words(self, held: Held) -> str:
+        names = [self[index].input_name for index in held.inputs]
+        if len(names) > MOST_NAMES:
+            return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
+        return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+class Times:
+    """A table of points in time, each once, since many clocks show the same ones."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, int] = {}
+
+    def place(self, at_ms: int) -> int:
+        """Give the place of a time in the table."""
+        return self._places.setdefault(at_ms, len(self._places))
+
+    def __iter__(self) -> Iterator[int]:
+        """Go through the times in ms, in the order of the table."""
+        return iter(self._places)
+
+
+def _role(name: str) -> str:
+    if " → " in name:
+        return "channel"
+    return next(role for role in ("source", "window", "partition") if name.startswith(role))
+
+
+def _put(changes: list[tuple[int, int]], step: int, value: int) -> None:
+    if changes and changes[-1][0] == step:
+        changes.pop()
+    if not changes or changes[-1][1] != value:
+        changes.append((step, value))
+
+
+def _flat(pairs: Iterable[tuple[int, int]]) -> Iterator[int]:
+    for pair in pairs:
+        yield from pair

@@ -1,0 +1,205 @@
+// The watermarks on the plane: that of each window task as a strong staircase, that of each input as a quiet one.
+
+const DASHES = [[7, 3], [3, 3], [11, 3, 2, 3], [5, 2, 2, 2, 2, 2], [9, 5], [2, 4], [14, 3], [6, 3, 1.5, 3]];
+const SLEEPS = [1, 5]; // an input that does not count
+const SWATCH = 30;
+
+class Lines {
+  constructor(plane) {
+    this.plane = plane;
+    this.layer = svg("g", { class: "wmviz-rises" });
+    this.over = svg("g");
+    this.legend = html("ul", { class: "wmviz-legend", "aria-label": "Watermarks" });
+  }
+
+  fill(picture, timeline, canvas) {
+    this.clockwork = new Clockwork(picture);
+    this.picture = picture;
+    this.step = null;
+    this.layer.replaceChildren();
+    const indexes = [...picture.watermarks.keys()];
+    this.tasks = indexes.filter((index) => picture.watermarks[index].role === "window");
+    this.inputs = indexes.filter((index) => picture.watermarks[index].line >= 0);
+    // The tasks come last, so that they lie above their inputs.
+    this.lines = [...this.inputs, ...this.tasks].map((index) => this.line(index));
+    this.over.replaceChildren(...this.lines.flatMap(({ tip, dot, name }) => [tip, dot, name]));
+    for (const line of this.lines) this.staircase(line, timeline, canvas);
+    this.writeLegend();
+  }
+
+  line(index) {
+    const { line } = this.picture.watermarks[index];
+    const dash = line < 0 ? [] : DASHES[line % DASHES.length];
+    const kind = line < 0 ? "wmviz-watermark" : "wmviz-input";
+    const tip = svg("path", { class: kind });
+    const dot = svg("path", { class: `${kind}-dot` });
+    const name = svg("text", { class: `${kind}-name` });
+    const points = this.clockwork.points(index);
+    return { index, dash, kind, tip, dot, name, points, steps: points.map(({ step }) => step) };
+  }
+
+  x(point) {
+    return this.plane.x(point.x);
+  }
+
+  y(point) {
+    return this.plane.yInside(point.y);
+  }
+
+  staircase({ points, dash, kind }, timeline, canvas) {
+    const draw = (step, d, dashes) => {
+      if (canvas) return canvas.rise(step, d, `--${kind}`, kind === "wmviz-input" ? 1.25 : 2, dashes);
+      const path = svg("path", { d, class: kind, "stroke-dasharray": dashes.join(" ") || null });
+      this.layer.append(path);
+      showFrom(timeline, step, [path]);
+    };
+    points.forEach((point, nth) => {
+      const before = nth && points[nth - 1].y !== null ? points[nth - 1] : null;
+      if (point.y === null) return;
+      const rise = `V${this.y(point)}`;
+      if (!before) draw(point.step, `M${this.x(point)} ${this.plane.box.bottom}${rise}`, dash);
+      else if (before.status) {
+        draw(point.step, `M${this.x(before)} ${this.y(before)}H${this.x(point)}`, SLEEPS);
+        if (point.y !== before.y) draw(point.step, `M${this.x(point)} ${this.y(before)}${rise}`, dash);
+      } else draw(point.step, `M${this.x(before)} ${this.y(before)}H${this.x(point)}${rise}`, dash);
+      if (kind === "wmviz-input" && !canvas && point.status && point.status !== before?.status) this.sign(point, timeline);
+    });
+  }
+
+  /** Where an input stops to count: a sign, and the word. */
+  sign(point, timeline) {
+    const [x, y] = [this.x(point), this.y(point)];
+    const words = this.picture.statuses[point.status];
+    const mark = svg("path", { d: STATUS_SIGNS[point.status], transform: `translate(${x} ${y})`, class: "wmviz-status-sign" });
+    this.layer.append(mark);
+    const place = this.plane.labels.around(x, y, words);
+    const label = place && svg("text", { x: place.x, y: place.y, "text-anchor": place.anchor, class: "wmviz-status-name", text: words });
+    if (label) this.plane.labelLayer.append(label);
+    showFrom(timeline, point.step, [mark, label]);
+  }
+
+  // ------------------------------------------------------------------------------ tips
+
+  /** What a line shows now, and where its tip is. */
+  draw(step, now) {
+    if (step !== this.step) {
+      this.step = step;
+      this.states = this.lines.map(({ index }) => this.clockwork.at(index, step));
+      this.drawLegend();
+    }
+    const x = this.plane.xInside(now);
+    this.taken = [];
+    const few = new Set(this.mainStates().map(({ text }) => text)).size <= 1;
+    let named = false;
+    for (let nth = this.lines.length - 1; nth >= 0; nth--) {
+      const [line, state] = [this.lines[nth], this.states[nth]];
+      const main = line.kind === "wmviz-watermark";
+      const last = line.points[lastUpTo(line.steps, step)];
+      for (const node of [line.tip, line.dot, line.name]) node.style.display = state.y === null ? "none" : "";
+      if (state.y === null) continue;
+      const y = this.y(state);
+      const from = Math.min(this.x(last), x);
+      line.tip.setAttribute("d", `M${from} ${y}H${x}`);
+      line.tip.setAttribute("stroke-dasharray", (state.status ? SLEEPS : line.dash).join(" "));
+      line.dot.setAttribute("d", state.holds ? "M0 -5L5 0L0 5L-5 0Z" : state.status ? STATUS_SIGNS[state.status] : "M0 0");
+      line.dot.setAttribute("transform", `translate(${x} ${y})`);
+      if (main) {
+        const prefix = this.plane.width < 420 ? "" : few ? "watermark " : `${this.clockwork.clocks[line.index].name} `;
+        this.name(line, `${prefix}${state.text}${state.y < this.picture.y.from ? " ↓" : ""}`, x, y, !(few && named));
+        named = true;
+      } else this.name(line, `${this.clockwork.inputName(line.index)}${state.holds ? " ◂" : ""}`, x, y, this.plane.width >= 420);
+    }
+    this.nameNone();
+  }
+
+  mainStates() {
+    return this.states.filter((_, nth) => this.lines[nth].kind === "wmviz-watermark");
+  }
+
+  get main() {
+    return this.states?.at(-1) ?? null;
+  }
+
+  /** Where no task has a watermark and none is to come, that is said. */
+  nameNone() {
+    const { name } = this.lines.at(-1);
+    if (this.lines.at(-1).points.length || !this.picture.steps.length) return;
+    const { right, bottom } = this.plane.box;
+    name.style.display = "";
+    place(name, "no watermark", { x: right - 4, y: bottom - 7, anchor: "end" });
+  }
+
+  /** Name a line at its tip, if there is room that no other name has taken. */
+  name({ name }, text, x, y, wanted) {
+    const found = wanted && this.places(text, x, y).find(({ box }) => !this.taken.some((other) => overlap(other, box)));
+    if (!found) return place(name, "", { x, y, anchor: "start" });
+    this.taken.push(found.box);
+    place(name, text, found);
+  }
+
+  /** Where a line can be named: behind its tip if there is room, else below or above it. */
+  places(text, x, y) {
+    const width = text.length * 6.9;
+    const { right, bottom } = this.plane.box;
+    const edge = this.plane.wide && this.picture.band_axis !== "y" ? this.plane.width : right;
+    const at = (left, baseline, anchor) => ({ x: anchor === "start" ? left : left + width, y: baseline, anchor, box: { x: left, y: baseline - 12, w: width, h: 15 } });
+    if (x + width + 8 < edge) return [at(x + 8, y + 4, "start"), at(x + 8, y + 18, "start"), at(x + 8, y - 10, "start")];
+    const below = Math.min(bottom - 4, y + 16);
+    return [at(x - 8 - width, below, "end"), at(x - 8 - width, y - 6, "end")];
+  }
+
+  /** The box that the name of the watermark will have at the end, for labels to keep off. */
+  reserved() {
+    const last = this.lines.at(-1)?.points.at(-1);
+    if (!last || last.y === null) return null;
+    return this.places(`watermark ${last.text}`, this.plane.x(this.picture.steps.at(-1)), this.y(last))[0].box;
+  }
+
+  // ---------------------------------------------------------------------------- legend
+
+  writeLegend() {
+    this.entries = [];
+    this.legend.hidden = !this.inputs.length && this.tasks.length < 2;
+    if (this.legend.hidden) return;
+    for (const index of this.tasks) this.entry(index);
+    for (const index of this.inputs) this.entry(index);
+    this.legend.replaceChildren(...this.entries.map(({ item }) => item));
+  }
+
+  entry(index) {
+    const { dash, kind } = this.lines.find((line) => line.index === index);
+    const swatch = svg("svg", { viewBox: `0 0 ${SWATCH} 10`, class: "wmviz-swatch", "aria-hidden": "true" }, svg("path", { d: `M0 5H${SWATCH}`, class: kind, "stroke-dasharray": dash.join(" ") }));
+    const sign = svg("path", { class: "wmviz-input-dot", transform: `translate(${SWATCH / 2} 5)` });
+    swatch.append(sign);
+    const [value, words] = [html("strong"), html("em")];
+    const item = html("li", { class: kind === "wmviz-input" ? "" : "wmviz-legend-task" }, swatch, html("span", { text: this.clockwork.inputName(index) }), value, words);
+    this.entries.push({ index, item, sign, value, words });
+  }
+
+  drawLegend() {
+    for (const { index, item, sign, value, words } of this.entries) {
+      const state = this.clockwork.at(index, this.step);
+      value.textContent = state.text || "no watermark yet";
+      sign.setAttribute("d", state.holds ? "M0 -5L5 0L0 5L-5 0Z" : STATUS_SIGNS[state.status]);
+      const held = this.clockwork.clocks[index].role === "window" ? this.clockwork.heldBy(index, this.step) : "";
+      words.textContent = held ? `held back by ${held}` : inputWords(this.picture, state);
+      item.classList.toggle("wmviz-holds", state.holds);
+    }
+  }
+}
+
+function place(node, text, { x, y, anchor }) {
+  node.textContent = text;
+  node.setAttribute("x", x);
+  node.setAttribute("y", y);
+  node.setAttribute("text-anchor", anchor);
+}
+
+/** Show nodes from a step on. */
+function showFrom(timeline, step, nodes) {
+  const present = nodes.filter(Boolean);
+  for (const node of present) node.style.display = "none";
+  timeline.add([step], (stands) => {
+    for (const node of present) node.style.display = stands < 0 ? "none" : "";
+  });
+}

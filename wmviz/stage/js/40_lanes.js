@@ -1,0 +1,121 @@
+// The lanes: one for each partition, its events in order of arrival on the same processing time as the plane below.
+
+const LANE = 40;
+const RAIL = 28; // of a lane, from its top
+
+class Lanes {
+  constructor(picture, plane) {
+    this.plane = plane;
+    this.width = plane.width;
+    this.height = picture.lanes.length * LANE + 4;
+    this.points = picture.events.map(([, , arrival, , , partition]) => [plane.x(arrival), this.middle(Math.min(partition, picture.lanes.length))]);
+    this.marbles = new Marbles(picture, this.points, this, { scale: picture.events.length <= MOST_NAMED ? 0.9 : 0.55, coming: picture.events.length <= MOST_SVG });
+    this.quiet = svg("g");
+    this.words = svg("g");
+    const sheet = { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height, "aria-hidden": "true" };
+    this.svg = svg("svg", { ...sheet, class: "wmviz-plane-svg" }, this.rails(picture), this.quiet, this.marbles.layer);
+    this.line = svg("line", { y1: 0, y2: this.height, class: "wmviz-now" });
+    this.rings = new Rings(this.points);
+    this.over = svg("svg", { ...sheet, class: "wmviz-plane-svg wmviz-over" }, this.words, this.rings.layer, this.line);
+    const { canvas } = this.marbles;
+    this.node = html("div", { class: "wmviz-plane" }, ...(canvas ? [canvas.node] : []), this.svg, this.over);
+    this.fill(picture);
+  }
+
+  middle(lane) {
+    return lane * LANE + RAIL;
+  }
+
+  /** The lane at a height; the nearest one. */
+  laneAt(y) {
+    return Math.max(0, Math.min(this.picture.lanes.length - 1, Math.floor(y / LANE)));
+  }
+
+  rails(picture) {
+    const { left, right } = this.plane.box;
+    return svg("g", {}, ...picture.lanes.map((_, nth) => svg("path", { d: `M${left} ${this.middle(nth)}H${right}`, class: "wmviz-axis" })));
+  }
+
+  fill(picture) {
+    this.picture = picture;
+    this.clockwork = new Clockwork(picture);
+    this.marbles.fill(picture);
+    this.quiet.replaceChildren();
+    this.words.replaceChildren();
+    this.step = null;
+    this.spans = picture.lanes.flatMap((lane, nth) => this.quietSpans(lane, nth));
+    this.heads = picture.lanes.map((lane, nth) => this.head(lane, nth));
+  }
+
+  /** The stretches in which a lane does not count. */
+  quietSpans({ clock }, nth) {
+    const points = this.clockwork.points(clock);
+    return points.flatMap((point, index) => {
+      if (!point.status || points[index - 1]?.status === point.status) return [];
+      const end = points.slice(index).find(({ status }) => status !== point.status);
+      const rect = svg("rect", { x: this.plane.x(point.x), y: this.middle(nth) - 7, height: 14, width: 0, class: `wmviz-quiet wmviz-quiet-${point.status}` });
+      this.quiet.append(rect);
+      return [{ rect, step: point.step, from: this.plane.x(point.x), to: end ? this.plane.x(end.x) : Infinity }];
+    });
+  }
+
+  head({ name, clock, reader }, nth) {
+    const y = nth * LANE + 13;
+    const title = this.plane.wide && this.picture.pipeline.sources.length > 1 ? `${name} → ${reader}` : name;
+    const state = svg("text", { x: this.plane.box.right, y, "text-anchor": "end", class: "wmviz-lane-state" });
+    const sign = svg("path", { class: "wmviz-status-sign" });
+    this.words.append(svg("text", { x: 4, y, class: "wmviz-lane-name", text: title }), sign, state);
+    return { clock, state, sign, y };
+  }
+
+  draw(fates, change, now) {
+    const { step } = change;
+    if (change.changed.size || change.before !== step) this.marbles.draw(fates, change);
+    const x = this.plane.xInside(now);
+    for (const name of ["x1", "x2"]) this.line.setAttribute(name, x);
+    for (const { rect, step: begins, from, to } of this.spans) rect.setAttribute("width", begins > step ? 0 : Math.max(0, Math.min(to, x) - from));
+    if (step === this.step) return;
+    this.step = step;
+    for (const { clock, state, sign, y } of this.heads) {
+      const now = this.clockwork.at(clock, step);
+      const words = inputWords(this.picture, now);
+      const short = this.plane.wide ? "watermark " : "";
+      state.textContent = [now.text ? `${short}${now.text}` : "no watermark yet", words].filter(Boolean).join(" · ") + (now.holds ? " ◂" : "");
+      state.classList.toggle("wmviz-holds", now.holds);
+      sign.setAttribute("d", STATUS_SIGNS[now.status]);
+      sign.setAttribute("transform", `translate(${this.plane.box.right - state.textContent.length * 6.2 - 10} ${y - 4})`);
+    }
+  }
+}
+
+/** The rings around the marbles that are pointed at, chosen, or part of a chosen result. */
+class Rings {
+  constructor(points) {
+    this.points = points;
+    this.ring = svg("circle", { r: 11, class: "wmviz-ring" });
+    this.hover = svg("circle", { r: 10, class: "wmviz-hover" });
+    this.members = svg("g");
+    this.layer = svg("g", {}, this.members, this.ring, this.hover);
+    for (const node of [this.ring, this.hover]) node.style.display = "none";
+  }
+
+  put(node, index) {
+    node.style.display = index < 0 || !this.points[index] ? "none" : "";
+    if (index < 0 || !this.points[index]) return;
+    const [x, y] = this.points[index];
+    node.setAttribute("cx", x);
+    node.setAttribute("cy", y);
+  }
+
+  select(index) {
+    this.put(this.ring, index);
+  }
+
+  point(index) {
+    this.put(this.hover, index);
+  }
+
+  mark(indexes) {
+    this.members.replaceChildren(...indexes.map((index) => svg("circle", { r: 9, cx: this.points[index][0], cy: this.points[index][1], class: "wmviz-member" })));
+  }
+}

@@ -1,0 +1,114 @@
+"""The job as boxes and channels: what each shows from step to step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wmviz.stage.clocks import Clocks
+from wmviz.trace import Kind, Trace
+
+MOST_BOXES = 8
+"""Subtasks of a kind that are drawn; the part says how many it leaves out."""
+MOST_LANES = 16
+"""Partitions that get a lane; the part says how many it leaves out."""
+
+
+def lanes_of(trace: Trace, clocks: Clocks) -> list[dict[str, Any]]:
+    """Give the lane of each partition: its name, the subtask that reads it, and the clock that counts for it."""
+    scenario = trace.scenario
+    index_of = {clock.name: index for index, clock in enumerate(clocks)}
+    first = clocks[clocks.windows[0]].name
+    lanes = []
+    for partition in range(min(scenario.partition_count, MOST_LANES)):
+        reader = trace.places[partition % scenario.subtasks]
+        names = (f"partition {partition}", f"{reader} → {first}", reader)
+        clock = next(index_of[name] for name in names if name in index_of)
+        lanes.append({"name": f"partition {partition}", "reader": reader, "clock": clock})
+    return lanes
+
+
+def pipeline_of(trace: Trace, clocks: Clocks) -> dict[str, Any]:
+    """Draw up the job.
+
+    Returns
+    -------
+    dict
+        ``sources``, ``tasks`` and ``sink``: boxes with their counts. A box of a source lists the clocks of its
+        partitions as ``inputs``, a box of a window task those of its channels, each with the source it comes from.
+    """
+    sources = [index for index, clock in enumerate(clocks) if clock.role == "source"]
+    counts = _Counts(trace)
+    return {
+        "sources": [
+            {"clock": index, "inputs": clocks.inputs_of(index)[:MOST_BOXES], "counts": counts.of(index, "read")}
+            for index in sources[:MOST_BOXES]
+        ],
+        "tasks": [
+            {
+                "clock": index,
+                # A single channel has no clock of its own: it shows what its source sent.
+                "inputs": (clocks.inputs_of(index) or sources)[:MOST_BOXES],
+                "counts": counts.of(index, "open windows", "late"),
+            }
+            for index in clocks.windows[:MOST_BOXES]
+        ],
+        "sink": counts.sink,
+        "left_out": _left_out(len(sources), len(clocks.windows)),
+    }
+
+
+def _left_out(sources: int, tasks: int) -> str:
+    more = [
+        f"{count - MOST_BOXES} more {words}"
+        for count, words in ((sources, "source subtasks"), (tasks, "window tasks"))
+        if count > MOST_BOXES
+    ]
+    return f"Not drawn: {' and '.join(more)}." if more else ""
+
+
+class _Counts:
+    """Counts per task, as flat lists of step and number."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._series: dict[tuple[int, str], list[int]] = {}
+        self._now: dict[tuple[int, str], int] = {}
+        self._alive: dict[int, int] = {}
+        self._rows: set[int] = set()
+        for row, kind in enumerate(trace.kind):
+            step, subject = trace.step[row], trace.subject[row]
+            self._row(kind, trace.step_place[step], step, subject, trace.value[row], trace.scenario.sink == "append")
+
+    def of(self, place: int, *names: str) -> list[list[Any]]:
+        """Give the named counts of a task: [name, step, number, step, number, …]."""
+        return [[name, *self._series.get((place, name), ())] for name in names]
+
+    @property
+    def sink(self) -> list[list[Any]]:
+        """The counts of the sink."""
+        return self.of(-1, "rows", "writes")
+
+    def _row(self, kind: int, place: int, step: int, subject: int, value: int, append: bool) -> None:
+        if kind == Kind.ARRIVED:
+            self._add(place, "read", step)
+        elif kind == Kind.ADDED and subject not in self._alive:
+            self._alive[subject] = place
+            self._add(place, "open windows", step)
+        elif kind in (Kind.CLEANED, Kind.MERGED):
+            gone = value if kind == Kind.MERGED else subject
+            if gone in self._alive:
+                self._add(self._alive.pop(gone), "open windows", step, -1)
+        elif kind in (Kind.LATE, Kind.DROPPED):
+            self._add(place, "late", step)
+        elif kind == Kind.WRITTEN:
+            self._add(-1, "writes", step)
+            if append or subject not in self._rows:
+                self._rows.add(subject)
+                self._add(-1, "rows", step)
+
+    def _add(self, place: int, name: str, step: int, by: int = 1) -> None:
+        now = self._now[place, name] = self._now.get((place, name), 0) + by
+        series = self._series.setdefault((place, name), [])
+        if series and series[-2] == step:
+            series[-1] = now
+        else:
+            series += (step, now)
