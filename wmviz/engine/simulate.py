@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterator
 
 from wmviz.engine.aggregates import AGGREGATES
+from wmviz.engine.local_time import LocalTimeError
 from wmviz.engine.merging import MergedWindowLateError, MergingWindowOperator
 from wmviz.engine.recording import Recorder, ResultsRecorder
 from wmviz.engine.source import ProgressiveTimestampsAndWatermarks
@@ -63,7 +64,7 @@ def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenera
     recorder = Recorder(scenario) if trace == "full" else ResultsRecorder(scenario)
     try:
         _Job(scenario, recorder, generator).run()
-    except (MergedWindowLateError, OverflowError) as error:  # the job would fail on Flink too
+    except (LocalTimeError, MergedWindowLateError, OverflowError) as error:  # the job would fail on Flink too
         raise ScenarioError(f"{scenario.name} fails: {error}") from None
     return recorder.trace
 
