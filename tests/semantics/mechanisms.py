@@ -125,6 +125,7 @@ def _window(params: Params) -> Window:
         size_ms=params.get("size_ms", 0),
         slide_ms=params.get("slide_ms", 0),
         offset_ms=params.get("offset_ms", 0),
+        zone=params.get("zone"),
         trigger=params.get("trigger") or "default",
     )
 
@@ -255,6 +256,7 @@ DRIVERS: dict[str, Driver] = {
     "window_assigner": window_assigner,
     "window": window,
     "session": session,
+    "local_window": window,
     "idleness": inputs.idleness,
     "multiplexer": inputs.multiplexer,
     "valve": inputs.valve,

@@ -127,9 +127,9 @@ def test_what_is_no_scenario_is_refused_in_a_sentence() -> None:
 
 def test_the_page_comes_when_it_is_asked_for() -> None:
     stage = wmviz.play(LEADERBOARD)
-    assert stage.page == ""
-    stage.page_wanted += 1
-    assert stage.page == pages.page(stage.trace, LEADERBOARD)
+    assert stage.given == {}
+    stage.command = {"do": "page", "serial": 1}
+    assert stage.given == {"name": "page", "text": pages.page(stage.trace, LEADERBOARD), "serial": 1}
 
 
 # -------------------------------------------------------------------------------------------------- the still
@@ -239,7 +239,7 @@ def test_the_player_is_in_one_cell_of_a_notebook(monkeypatch: pytest.MonkeyPatch
     cells = iter(["a", "b", "a", "b"])
     monkeypatch.setattr(pages, "_present_cell", lambda: next(cells))
     trace = wmviz.simulate(LEADERBOARD)
-    carried = ["class Stage" in pages.fallback_html(trace, LEADERBOARD) for _ in range(4)]
+    carried = ["data-wmviz-player" in pages.fallback_html(trace, LEADERBOARD) for _ in range(4)]
     assert carried == [True, False, True, False]
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from wmviz.engine.longs import remainder
-from wmviz.times import DAY_MS, MAX_MS, zone_info
+from wmviz.times import DAY_MS, MAX_MS, time_text, zone_info
 from wmviz.window import AnyWindow, TimeWindow
 
 _EPOCH = datetime(1970, 1, 1)
@@ -19,6 +19,10 @@ _FIRST_MS = -719_160 * DAY_MS
 _LAST_MS = 2_932_890 * DAY_MS
 _CYCLE_MS = 146_097 * DAY_MS
 _FAR_MS = 2**62
+
+
+class LocalTimeError(ArithmeticError):
+    """Windows in local time that there are not; the message is a sentence."""
 
 
 class LocalClock:
@@ -146,7 +150,11 @@ class LocalWindows:
     Notes
     -----
     Flink 2.3.0: TUMBLE and HOP of SQL over a TIMESTAMP_LTZ: TumblingWindowAssigner, SlidingWindowAssigner and
-    SliceAssigners of the table runtime, on TimeWindowUtil.toUtcTimestampMills. The DataStream API has none.
+    SliceAssigners of the table runtime, on TimeWindowUtil.toUtcTimestampMills. The DataStream API has none. Sliding
+    windows that end in an hour that the clock skips have one timer, and here all of them fire with all of their events;
+    GROUP BY HOP deletes what they share with the first that fires. Table functions can lose events that come while the
+    clock changes, or in a zone without daylight saving: their buffer looks for the next end on another grid. Neither is
+    rebuilt here.
     """
 
     def __init__(self, zone: str, size_ms: int, slide_ms: int, offset_ms: int = 0) -> None:
@@ -164,9 +172,8 @@ class LocalWindows:
 
         Raises
         ------
-        OverflowError
-            If a window would reach the ends of the 64-bit range, where Flink's job fails too, or if two would be the
-            same interval: both ends skipped by the clock.
+        LocalTimeError
+            If there are no such windows, or Flink loses a part of one: see the messages.
         """
         local_ms = self._clock.local_ms(timestamp_ms)
         start_ms = local_ms - (local_ms - self._offset_ms) % self._slide_ms
@@ -174,16 +181,32 @@ class LocalWindows:
         if starts == self._starts:
             return self._latest
         if abs(timestamp_ms) > _FAR_MS or self._size_ms > _FAR_MS:
-            raise OverflowError(
-                f"timestamp {timestamp_ms} or its window is too far from 1970 for windows in local time"
+            raise LocalTimeError(f"timestamp {timestamp_ms} or the size is too far from 1970 for windows in local time")
+        windows = [self._window(start_ms) for start_ms in starts]
+        for newer, older in pairwise(windows):
+            self._check_order(newer, older)
+        self._starts, self._latest = starts, [*windows]
+        return self._latest
+
+    def _check_order(self, newer: LocalWindow, older: LocalWindow) -> None:
+        """Refuse sliding windows of which the older would lose what it shares with the newer.
+
+        On Flink the windows that overlap share their state, and the newer one deletes its first part when it has fired.
+        """
+        if newer.max_timestamp_ms < older.max_timestamp_ms:
+            raise LocalTimeError(
+                f"{self._clock.name} changes its clock, but not by an hour at a full hour of UTC: Flink sets the timer "
+                f"of window {self._text(older)} behind that of the next one, which deletes a part of it. "
+                "Use tumbling windows"
             )
-        windows: list[AnyWindow] = [self._window(start_ms) for start_ms in starts]
-        if any(one == other for one, other in pairwise(windows)):
-            raise OverflowError(
-                f"two windows of timestamp {timestamp_ms} are the same: {self._clock.name} skips both starts and ends"
+        if newer == older:
+            raise LocalTimeError(
+                f"the clock of {self._clock.name} skips the starts and the ends of several windows, so that all are "
+                f"{self._text(older)}; change the size"
             )
-        self._starts, self._latest = starts, windows
-        return windows
+
+    def _text(self, window: LocalWindow) -> str:
+        return f"[{time_text(window.start_ms, self._clock.name)}, {time_text(window.end_ms, self._clock.name)})"
 
     def _window(self, start_ms: int) -> LocalWindow:
         end_ms = start_ms + self._size_ms

@@ -313,6 +313,7 @@ class WindowOperator:
                 self._latest_windows = []
                 windows = self._windows if self._windows.get(panes.window) is panes else self._dormant
                 del windows[panes.window]
+                panes.by_key = {}  # its trigger's timer goes, too, if it is yet to come (in local time it may be)
 
     def _fire(self, pane: Pane) -> None:
         result = self._aggregate.result

@@ -17,6 +17,7 @@ _ROUND_MS = (
     *(size * DAY_MS for size in (1, 2, 7, 14)),
 )
 _MOST_TICKS = 8
+_SNAPS = 200
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -38,6 +39,16 @@ class Axis:
     to_ms: int
     ticks: tuple[tuple[int, str], ...]
     day: str
+
+    @property
+    def snap_ms(self) -> int:
+        """A round distance that is small on this axis: what is moved by hand lands on a multiple of it."""
+        fitting = [step_ms for step_ms in _ROUND_MS if step_ms * _SNAPS <= self.to_ms - self.from_ms]
+        return fitting[-1] if fitting else 1
+
+    def holds(self, times_ms: Iterable[int]) -> bool:
+        """Tell whether all of some times are on the axis."""
+        return all(self.from_ms <= at_ms <= self.to_ms for at_ms in times_ms)
 
 
 def axis_of(times_ms: Iterable[int], edges_ms: Iterable[int], zone: str | None) -> Axis:

@@ -114,17 +114,33 @@ def _place(trace: Trace, picture: dict[str, Any]) -> str:
         "playing": False,
         "speed": 1,
         "selected": -1,
+        "result": -1,
         "problem": "",
         "parts": picture["parts"],
     }
-    packed = base64.b64encode(zlib.compress(json.dumps(values, separators=(",", ":")).encode(), 9)).decode()
+    packed = _packed(values)
     return (
         f'<div data-wmviz-stage="{picture["id"]}">{image_html(picture)}'
         f'<script type="application/octet-stream">{packed}</script></div>'
     )
 
 
+_START = """
+const bytes = Uint8Array.from(atob("{packed}"), (letter) => letter.charCodeAt(0));
+const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+const [style, script] = await new Response(stream).json();
+const add = (tag, values) => document.head.append(Object.assign(document.createElement(tag), values));
+add("style", {{ textContent: style }});
+add("script", {{ type: "module", textContent: script }});
+"""
+
+
 def _player() -> str:
+    """Write the player, packed, with the few lines that unpack it."""
     module = module_text() + "\nglobalThis.wmvizMount = mountAll;\nmountAll();\n"
-    assert "</script" not in module, "the module would end its own element"
-    return f'<style>{style_text()}</style><script type="module">{module}</script>'
+    start = _START.format(packed=_packed([style_text(), module]))
+    return f'<script type="module" data-wmviz-player>{start}</script>'
+
+
+def _packed(values: Any) -> str:
+    return base64.b64encode(zlib.compress(json.dumps(values, separators=(",", ":")).encode(), 9)).decode()

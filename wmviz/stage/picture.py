@@ -7,6 +7,7 @@ moment, and in fine steps from step to step.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
@@ -14,6 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from wmviz.engine.windows import assigner_of
 from wmviz.scenario import Event, Scenario
 from wmviz.stage.axes import Axis, axis_of
 from wmviz.stage.clocks import STATUSES, Clocks, Times
@@ -77,13 +79,36 @@ class State(IntEnum):
     CLOSED = 3
 
 
-def picture_of(trace: Trace) -> dict[str, Any]:
+class Frame(NamedTuple):
+    """The axes of a picture, and the point in time that its numbers count from."""
+
+    origin_ms: int
+    x: Axis
+    y: Axis
+
+    @classmethod
+    def of(cls, *traces: Trace) -> Frame:
+        """Make the frame of one run, or one frame for several."""
+        zone = traces[0].scenario.zone
+        x = axis_of((ms for trace in traces for ms in trace.step_at_ms), _edges(traces, "processing"), zone)
+        y = axis_of((ms for trace in traces for ms in _event_times(trace)), _edges(traces, "event"), zone)
+        events = traces[0].scenario.events
+        return cls(events[0].arrival_time_ms if events else 0, x, y)
+
+    def holds(self, trace: Trace) -> bool:
+        """Tell whether a run fits in."""
+        return self.x.holds(trace.step_at_ms) and self.y.holds(_event_times(trace))
+
+
+def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
     """Draw up the picture of a trace.
 
     Parameters
     ----------
     trace
         A full trace of our engine.
+    frame
+        The axes; those that fit best if none are given.
 
     Returns
     -------
@@ -92,9 +117,7 @@ def picture_of(trace: Trace) -> dict[str, Any]:
     """
     scenario = trace.scenario
     marks = Marks(trace)
-    x = axis_of(trace.step_at_ms, _edges(marks, "processing"), scenario.zone)
-    y = axis_of((event.event_time_ms for event in scenario.events), _edges(marks, "event"), scenario.zone)
-    origin = scenario.events[0].arrival_time_ms if scenario.events else 0
+    origin, x, y = frame or Frame.of(trace)
     dated = needs_dates(scenario, (band.window for band in marks.bands))
     times = Times()
     clocks = Clocks(trace)
@@ -106,6 +129,7 @@ def picture_of(trace: Trace) -> dict[str, Any]:
         "origin": origin,
         "x": _axis(x, origin, "processing time: when it arrives"),
         "y": _axis(y, origin, "event time: when it happened"),
+        "snap": [x.snap_ms, y.snap_ms],
         "steps": [at_ms - origin for at_ms in trace.step_at_ms],
         "clocks": _clocks(trace),
         "first_rows": marks.first_rows,
@@ -119,6 +143,7 @@ def picture_of(trace: Trace) -> dict[str, Any]:
         ],
         "event_looks": marks.looks,
         "lives": marks.lives,
+        "late_from": marks.late_from,
         "watermarks": watermarks,
         "times": [[_within(ms, y) - origin, time_text(ms, scenario.zone)] for ms in times],
         "statuses": STATUSES,
@@ -271,6 +296,10 @@ class Marks:
         self._status = [""] * len(trace.windows)
         self._last_seen = (0, 0)
         self._sights = Sights(self.scenario.sink == "append")
+        self._members = Members(len(trace.windows))
+        self.late_from: dict[int, int] = {}
+        self._passes: dict[int, tuple[list[int], list[int]]] = {place: ([], []) for place in self._clocks_ms}
+        self._assigner = assigner_of(self.scenario.window)
         self._changes: list[list[list[Any]]] = [[] for _ in trace.windows]
         for step, (first, end) in enumerate(pairwise(self.first_rows)):
             self._step(step, range(first, end))
@@ -311,7 +340,7 @@ class Marks:
             self.lives[subject].append(row)
         elif kind == Kind.WATERMARK:
             if subject in self._clocks_ms:
-                self._watermark(subject, value)
+                self._watermark(subject, value, row)
         elif kind == Kind.ADDED:
             self._added(step, row, touched)
         elif kind == Kind.MISSED:
@@ -320,12 +349,15 @@ class Marks:
         elif kind in FATE_OF:
             self._look(step, subject, FATE_OF[Kind(kind)])
             self.lives[subject].append(row)
+            if kind != Kind.NO_WINDOW:
+                self._late_since(step, subject, self._last_cleanup_ms(subject))
         elif kind == Kind.FIRED:
             band = self.bands[self.band_of[subject]]
             again = self._firings[subject] > 0
             band.fire(step, again=again, late=again and self._passed_end(step, subject))
             self._firings[subject] += 1
             self._status[subject] = "provisional"
+            self._members.fired(step, subject, self.trace.contents[row])
             for event in self._sights.fired(subject, self.trace.contents[row]):
                 self.lives[event].append(row)
             touched.add(subject)
@@ -335,14 +367,21 @@ class Marks:
         elif kind == Kind.CLEANED:
             self._cleaned(subject, touched)
         elif kind == Kind.MERGED:
+            self._members.merged(step, subject, value)
             self._cleaned(value, touched)
             self._status[value] = "merged"
         elif kind == Kind.WRITTEN:
             self._write(subject, value)
             touched.add(subject)
 
-    def _watermark(self, task: int, watermark_ms: int) -> None:
+    def _watermark(self, task: int, watermark_ms: int, row: int) -> None:
         before_ms = self._lowest_ms
+        values_ms, rows = self._passes[task]
+        if watermark_ms < self._clocks_ms[task]:  # restored: it counts from the beginning again
+            values_ms.clear()
+            rows.clear()
+        values_ms.append(watermark_ms)
+        rows.append(row)
         self._clocks_ms[task] = watermark_ms
         now_ms = self._lowest_ms
         self._passed |= {band for band in self._open if before_ms < self.bands[band].window.max_timestamp_ms <= now_ms}
@@ -353,12 +392,29 @@ class Marks:
             self._alive.add(index)
             self.bands[self.band_of[index]].alive += 1
             self._open.add(self.band_of[index])
-        self._look(step, event, Look.LATE_COUNTED if self._passed_end(step, index) else Look.ON_TIME)
+        late = self._passed_end(step, index)
+        self._look(step, event, Look.LATE_COUNTED if late else Look.ON_TIME)
+        if late:
+            self._late_since(step, event, self.trace.windows[index].window.max_timestamp_ms)
+        self._members.added(step, index, event)
         self._accepted += 1
         self.lives[event].append(row)
         self._running[index] = self.trace.value[row]
         self._status[index] = self._status[index] or "filling"
         touched.add(index)
+
+    def _last_cleanup_ms(self, event: int) -> int:
+        """Give the watermark that deletes the last window of an event."""
+        at_ms = self.scenario.events[event].event_time_ms
+        ends_ms = [window.max_timestamp_ms for window in self._assigner.assign(at_ms)]
+        return max(ends_ms, default=at_ms) + self.scenario.lateness_ms
+
+    def _late_since(self, step: int, event: int, limit_ms: int) -> None:
+        """Note the row of the watermark from which on an event is late; the first reason counts."""
+        values_ms, rows = self._passes[self.trace.step_place[step]]
+        found = bisect_left(values_ms, limit_ms)
+        if found < len(rows):
+            self.late_from.setdefault(event, rows[found])
 
     def _cleaned(self, index: int, touched: set[int]) -> None:
         self._alive.discard(index)
@@ -416,12 +472,51 @@ class Marks:
             {
                 "key": self.trace.windows[index].key,
                 "band": self.band_of[index],
+                "made": self._members.made[index],
                 "changes": [
                     [*change[:5], round(abs(change[5]) / highest, 3), change[6]] for change in self._changes[index]
                 ],
             }
             for index in order
         ]
+
+
+class Members:
+    """Which events each result is made of: those of the last firing, or until there is one, those in the window.
+
+    Attributes
+    ----------
+    made
+        For each window of a key, the changes of its list: [step, how many stay, the events after them].
+    """
+
+    def __init__(self, windows: int) -> None:
+        self.made: list[list[list[Any]]] = [[] for _ in range(windows)]
+        self._now: list[list[int]] = [[] for _ in range(windows)]
+        self._fired: dict[int, Content] = {}
+
+    def added(self, step: int, index: int, event: int) -> None:
+        """A window takes in an event; a result that has fired changes only when it fires again."""
+        if index not in self._fired:
+            self._change(step, index, len(self._now[index]), [event])
+
+    def merged(self, step: int, index: int, old: int) -> None:
+        """A session takes in another one."""
+        if index not in self._fired:
+            self._change(step, index, len(self._now[index]), self._now[old])
+
+    def fired(self, step: int, index: int, content: Content) -> None:
+        """A firing: contents are longer and longer slices of one list, until it is purged."""
+        before = self._fired.get(index)
+        keep = before.size if before is not None and before.events is content.events else 0
+        self._fired[index] = content
+        self._change(step, index, keep, content.events[keep : content.size])
+
+    def _change(self, step: int, index: int, keep: int, events: list[int]) -> None:
+        now = self._now[index]
+        if now[keep:] != events:
+            now[keep:] = events
+            self.made[index].append([step, keep, *events])
 
 
 class Sights:
@@ -545,11 +640,16 @@ def _clocks(trace: Trace) -> list[Any]:
     return clocks
 
 
-def _edges(marks: Marks, time: str) -> Iterator[int]:
-    if marks.scenario.window.time == time:
-        for band in marks.bands:
-            if band.window.start_ms is not None and band.window.end_ms is not None:
-                yield from (band.window.start_ms, band.window.end_ms)
+def _edges(traces: tuple[Trace, ...], time: str) -> Iterator[int]:
+    for trace in traces:
+        if trace.scenario.window.time == time:
+            for window in {window for _, window in trace.windows}:
+                if window.start_ms is not None and window.end_ms is not None:
+                    yield from (window.start_ms, window.end_ms)
+
+
+def _event_times(trace: Trace) -> Iterator[int]:
+    return (event.event_time_ms for event in trace.scenario.events)
 
 
 def _axis(axis: Axis, origin: int, title: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from wmviz.scenario import Scenario
 from wmviz.stage.parameters import sliders
-from wmviz.stage.picture import picture_of
+from wmviz.stage.picture import Frame, picture_of
 from wmviz.trace import Kind, Trace, TraceError
 
 MOST_EVENTS = 20_000
@@ -39,7 +39,7 @@ def drawable(scenario: Scenario) -> Sample:
     return Sample(sample, note)
 
 
-def show(trace: Trace, first: Scenario, note: str = "") -> dict[str, Any]:
+def show(trace: Trace, first: Scenario, note: str = "", frame: Frame | None = None) -> dict[str, Any]:
     """Draw up the picture of a trace with its sliders.
 
     Parameters
@@ -50,6 +50,8 @@ def show(trace: Trace, first: Scenario, note: str = "") -> dict[str, Any]:
         The scenario that the stage began with.
     note
         What a reader must know about the picture, such as that it shows a sample.
+    frame
+        The axes; those that fit best if none are given.
 
     Returns
     -------
@@ -64,11 +66,12 @@ def show(trace: Trace, first: Scenario, note: str = "") -> dict[str, Any]:
     if trace.observed != frozenset(Kind):
         raise TraceError('the stage needs every row of a run; simulate with trace="full"')
     parameters = sliders(trace.scenario, first)
-    picture = picture_of(trace)
+    picture = picture_of(trace, frame)
     if picture["about"] and trace.scenario != first:
         # What is said about a scenario holds for the settings that it came with.
         picture["about"] = f"Before the change: {picture['about']}"
-    return {"id": checksum(trace, note), **picture, "note": note, "parameters": parameters}
+    place = f"{picture['origin']} {picture['x']} {picture['y']}" if frame else ""
+    return {"id": checksum(trace, note + place), **picture, "note": note, "parameters": parameters}
 
 
 def checksum(trace: Trace, note: str = "") -> str:

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from bisect import bisect_right
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anywidget
 import traitlets
 
 from wmviz.engine.simulate import simulate
-from wmviz.scenario import Scenario, ScenarioError
+from wmviz.scenario import Scenario, ScenarioError, json_text
+from wmviz.stage import editing
+from wmviz.stage.code import python_code
+from wmviz.stage.differences import differences
 from wmviz.stage.pages import fallback_html, page
 from wmviz.stage.parameters import BOUND, LATENESS
+from wmviz.stage.picture import Frame
 from wmviz.stage.player import module_text, style_text
 from wmviz.stage.still import end_text
 from wmviz.stage.subject import drawable, show, told
+from wmviz.stage.workbench import Workbench
 from wmviz.trace import Trace
 
 REST_S = 0.1
 """How long the sliders must rest, in s, before the sentences follow the picture: they take as long as all the rest."""
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+PARTS = ("lanes", "pipeline", "results")
 
 
 class Stage(anywidget.AnyWidget):
@@ -38,11 +46,13 @@ class Stage(anywidget.AnyWidget):
     Attributes
     ----------
     scenario, trace
-        What is on the stage now; both follow the sliders.
+        What is on the stage now; both follow the sliders and what is moved by hand.
     bound, lateness
         The parameters as text, such as ``"2 min"``. Setting one runs the scenario again.
-    step, playing, speed, selected
-        The playhead, whether it moves and how fast, and the index of the event whose life is shown (-1: none).
+    step, playing, speed
+        The playhead, whether it moves and how fast.
+    selected, result
+        The index of the event whose life is shown, and of the result whose events are marked (-1: none).
     parts
         The parts that are open beside the plane, of ``"lanes"``, ``"pipeline"`` and ``"results"``.
     problem
@@ -59,19 +69,27 @@ class Stage(anywidget.AnyWidget):
     playing = traitlets.Bool(False).tag(sync=True)
     speed = traitlets.Float(1.0).tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
-    parts: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    result = traitlets.Int(-1).tag(sync=True)
+    parts: traitlets.List[Any] = traitlets.List(traitlets.Enum(PARTS)).tag(sync=True)
     bound = traitlets.Unicode("").tag(sync=True)
     lateness = traitlets.Unicode("").tag(sync=True)
     problem = traitlets.Unicode("").tag(sync=True)
     answer = traitlets.Int(0).tag(sync=True)
-    page_wanted = traitlets.Int(0).tag(sync=True)
-    page = traitlets.Unicode("").tag(sync=True)
+    command = traitlets.Dict().tag(sync=True)
+    given = traitlets.Dict().tag(sync=True)
+    can = traitlets.Dict().tag(sync=True)
+    other = traitlets.Dict().tag(sync=True)
+    differing = traitlets.Dict().tag(sync=True)
 
     def __init__(self, scenario: Scenario, step: int = -1, speed: float = 1.0) -> None:
         self._telling: asyncio.TimerHandle | None = None
-        self._first, self._note = drawable(scenario)
-        self.scenario, self.trace = self._first, simulate(self._first)
-        picture = show(self.trace, self._first, self._note)
+        self._following = False
+        first, self._note = drawable(scenario)
+        self._bench = Workbench(first)
+        self.trace = simulate(first)
+        self._other_trace: Trace | None = None
+        self._frame = Frame.of(self.trace)
+        picture = show(self.trace, first, self._note)
         super().__init__(
             events=picture.pop("events"),
             picture=picture,
@@ -79,11 +97,17 @@ class Stage(anywidget.AnyWidget):
             step=step,
             speed=speed,
             parts=picture["parts"],
-            bound=BOUND.text(self._first),
-            lateness=LATENESS.text(self._first),
+            bound=BOUND.text(first),
+            lateness=LATENESS.text(first),
+            can=self._bench.can,
         )
         self.observe(self._parameter_changed, ["bound", "lateness"])
-        self.observe(self._page_wanted, ["page_wanted"])
+        self.observe(self._commanded, ["command"])
+
+    @property
+    def scenario(self) -> Scenario:
+        """What is on the stage."""
+        return self._bench.now
 
     @traitlets.validate("speed")
     def _known_speed(self, proposal: Any) -> float:
@@ -99,13 +123,28 @@ class Stage(anywidget.AnyWidget):
 
     def _parameter_changed(self, change: Any) -> None:
         """Run the scenario again with the new parameter, or say why that cannot be."""
-        try:
-            scenario = self.scenario.replace(**{change.name: change.new})
-        except ScenarioError as error:
-            self.problem = str(error)
-            self.answer += 1
+        if self._following:
             return
-        self.play_scenario(scenario)
+        self._answer(lambda: self._set_parameter(change.name, change.new))
+
+    def _set_parameter(self, name: str, text: str) -> None:
+        self._put(self.scenario.replace(**{name: text}), gesture=name)
+
+    def _commanded(self, change: Any) -> None:
+        """Do what the browser asks for: one of `COMMANDS`."""
+        command = change.new
+        self._answer(lambda: COMMANDS[command["do"]](self, command))
+
+    def _answer(self, act: Callable[[], None]) -> None:
+        """Make a change, or say why it cannot be made; the browser waits for the answer."""
+        with self.hold_sync():
+            try:
+                act()
+                self.problem = ""
+            except ScenarioError as error:
+                self.problem = str(error)
+            self.can = self._bench.can
+            self.answer += 1
 
     def play_scenario(self, scenario: Scenario) -> None:
         """Put another scenario on the stage; the playhead stays at its processing time.
@@ -115,16 +154,129 @@ class Stage(anywidget.AnyWidget):
         scenario
             What to run now, small enough to draw.
         """
-        before = self.trace
-        self.scenario, self.trace = scenario, simulate(scenario)
-        picture = show(self.trace, self._first, self._note)
+        self._answer(lambda: self._put(scenario))
+
+    def _put(self, scenario: Scenario, gesture: str | None = None, selected: int | None = None) -> None:
+        """Run a scenario; only if that works is it on the stage. The axes stay if gestures moved something on them."""
+        if scenario != self.scenario:
+            trace = simulate(scenario)
+            self._bench.change(scenario, gesture)
+            self._draw(trace, keep_frame=selected is not None)
+        if selected is not None:
+            self.selected = selected
+
+    def _draw(self, trace: Trace, *, keep_frame: bool = False) -> None:
+        before, self.trace = self.trace, trace
+        traces = (trace, *filter(None, (self._other_trace,)))
+        if not (keep_frame and self._frame.holds(trace)):
+            self._frame = Frame.of(*traces)
+        picture = show(trace, self._bench.first, self._note, self._frame)
         with self.hold_sync():
-            self.step = _same_moment(before, self.step, self.trace)
+            self._following = True  # the parameters say what is on the stage, and ask for nothing
+            self.bound, self.lateness = BOUND.text(trace.scenario), LATENESS.text(trace.scenario)
+            self._following = False
+            self.step = _same_moment(before, self.step, trace)
+            self.selected, self.result = min(self.selected, len(trace.scenario.events) - 1), -1
             self.events = picture.pop("events")
             self.picture = picture
-            self.problem = ""
-            self.answer += 1
+            self._compare()
         self._tell()
+
+    # ---------------------------------------------------------------- commands
+
+    def _edit(self, edited: editing.Edited, command: Mapping[str, Any]) -> None:
+        self._put(edited.scenario, command.get("gesture"), edited.selected)
+
+    def _target(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        """Read where a gesture ends; the browser counts ms after the picture's origin."""
+        names = {"arrival": "arrival_time_ms", "time": "event_time_ms"}
+        target = {names[name]: self._at_ms(command[name]) for name in names if name in command}
+        if "partition" in command:
+            target["partition"] = command["partition"]
+        return target
+
+    def _at_ms(self, after: Any) -> Any:
+        return self._frame.origin_ms + after if isinstance(after, int) else after
+
+    def _nudged(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        event = editing.event_at(self.scenario, self.selected)
+        by = [int(number) for number in command["by"]]
+        return {
+            "arrival_time_ms": event.arrival_time_ms + by[0] * self._frame.x.snap_ms,
+            "event_time_ms": event.event_time_ms + by[1] * self._frame.y.snap_ms,
+        }
+
+    def _move(self, command: Mapping[str, Any]) -> None:
+        changes = self._nudged(command) if "by" in command else self._target(command)
+        self._edit(editing.moved(self.scenario, self.selected, changes), command)
+
+    def _add(self, command: Mapping[str, Any]) -> None:
+        self._edit(editing.added(self.scenario, self.selected, self._target(command)), command)
+
+    def _duplicate(self, command: Mapping[str, Any]) -> None:
+        self._edit(editing.duplicated(self.scenario, self.selected, self._frame.x.snap_ms), command)
+
+    def _delete(self, command: Mapping[str, Any]) -> None:
+        self._edit(editing.deleted(self.scenario, self.selected), command)
+
+    def _history(self, command: Mapping[str, Any]) -> None:
+        """Undo, redo, reset or swap."""
+        before = self.scenario
+        getattr(self._bench, command["do"])()
+        if command["do"] == "swap":
+            self._other_trace = self.trace
+        if self.scenario != before:
+            self._draw(simulate(self.scenario), keep_frame=command["do"] != "reset")
+
+    def _keep(self, _command: Mapping[str, Any]) -> None:
+        self._bench.keep()
+        self._other_trace = self.trace
+        self._compare()
+
+    def _drop(self, _command: Mapping[str, Any]) -> None:
+        self._bench.drop()
+        self._other_trace = None
+        self._compare()
+
+    def _load(self, command: Mapping[str, Any]) -> None:
+        try:
+            data = json.loads(command["text"])
+        except (ValueError, RecursionError) as error:
+            raise ScenarioError(f"the file is no JSON: {error}") from None
+        scenario, note = drawable(Scenario.from_json(data))
+        trace = simulate(scenario)
+        self._note = note
+        self._bench.begin(scenario)
+        self.selected = -1
+        self._draw(trace)
+        self.parts = self.picture["parts"]
+
+    def _give(self, name: str, text: str) -> None:
+        self.given = {"name": name, "text": text, "serial": self.given.get("serial", 0) + 1}
+
+    def _code(self, _command: Mapping[str, Any]) -> None:
+        self._give("code", python_code(self.scenario))
+
+    def _json(self, _command: Mapping[str, Any]) -> None:
+        self._give("json", json_text(self.scenario.to_json()))
+
+    def _page(self, _command: Mapping[str, Any]) -> None:
+        self._give("page", page(self.trace, self._bench.first, self._note))
+
+    # ------------------------------------------------------------- two variants
+
+    def _compare(self) -> None:
+        """Bring the picture of variant B, and what differs, up to date."""
+        if self._other_trace is None:
+            self.other, self.differing = {}, {}
+            return
+        other = show(self._other_trace, self._bench.first, "", self._frame)
+        if other["id"] != self.other.get("id"):
+            self.other = other
+        now = {**self.picture, "events": self.events}
+        self.differing = differences(self.trace, self._other_trace, now, other)
+
+    # --------------------------------------------------------------- sentences
 
     def _tell(self) -> None:
         """Send the sentences behind the picture, when the sliders rest; at once where nothing runs later."""
@@ -144,9 +296,6 @@ class Stage(anywidget.AnyWidget):
         self._telling = None
         self.sentences = told(self.trace, self.picture)
 
-    def _page_wanted(self, _change: Any) -> None:
-        self.page = page(self.trace, self._first, self._note)
-
     # ----------------------------------------------------------- static forms
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -156,12 +305,31 @@ class Stage(anywidget.AnyWidget):
         if data is None:
             return None
         data["text/plain"] = repr(self)
-        data["text/html"] = fallback_html(self.trace, self._first, self._note)
+        data["text/html"] = fallback_html(self.trace, self._bench.first, self._note)
         return data, metadata
 
     def __repr__(self) -> str:
         """Give the end of the run as text."""
         return end_text(self.trace)
+
+
+COMMANDS: dict[str, Callable[[Stage, Mapping[str, Any]], None]] = {
+    "move": Stage._move,
+    "add": Stage._add,
+    "duplicate": Stage._duplicate,
+    "delete": Stage._delete,
+    "undo": Stage._history,
+    "redo": Stage._history,
+    "reset": Stage._history,
+    "swap": Stage._history,
+    "keep": Stage._keep,
+    "drop": Stage._drop,
+    "load": Stage._load,
+    "code": Stage._code,
+    "json": Stage._json,
+    "page": Stage._page,
+}
+"""What the browser can ask for."""
 
 
 def _same_moment(before: Trace, step: int, now: Trace) -> int:

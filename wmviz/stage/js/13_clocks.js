@@ -47,6 +47,8 @@ class Clockwork {
 const STATUS_SIGNS = ["", "M-3.5 -4.5V4.5M3.5 -4.5V4.5", "M0 -5L5 4H-5Z"]; // idle: a pause sign; left out: a triangle
 
 /** The words for an input at a step, colour left aside. */
-function inputWords(picture, { status, holds }) {
-  return [status ? picture.statuses[status] : "", holds ? "holds it back" : ""].filter(Boolean).join(", ");
+function inputWords(clockwork, index, { status, holds }) {
+  const into = clockwork.clocks[clockwork.clocks[index].into];
+  const whom = into?.role === "source" && clockwork.clocks.some(({ role }) => role === "channel") ? into.name : "it";
+  return [status ? clockwork.picture.statuses[status] : "", holds ? `holds ${whom} back` : ""].filter(Boolean).join(", ");
 }

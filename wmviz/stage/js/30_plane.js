@@ -64,6 +64,28 @@ class Plane {
     return this.box.bottom - ((time - from) / (to - from)) * (this.box.bottom - this.box.top);
   }
 
+  /** The arrival time at a point, on the grid that Python gives. */
+  arrivalAt(x) {
+    const { from, to } = this.picture.x;
+    return this.snapped(from + ((x - this.box.left) / (this.box.right - this.box.left)) * (to - from), from, to, this.picture.snap[0]);
+  }
+
+  eventTimeAt(y) {
+    const { from, to } = this.picture.y;
+    return this.snapped(from + ((this.box.bottom - y) / (this.box.bottom - this.box.top)) * (to - from), from, to, this.picture.snap[1]);
+  }
+
+  snapped(time, from, to, snap) {
+    const { origin } = this.picture;
+    const put = (at, round) => round((origin + at) / snap) * snap - origin;
+    return Math.min(put(to, Math.floor), Math.max(put(from, Math.ceil), put(time, Math.round)));
+  }
+
+  /** Where a marble would be put from a point: when it arrives, and when it happened. */
+  target(x, y) {
+    return { arrival: this.arrivalAt(x), time: this.eventTimeAt(y) };
+  }
+
   /** Like y, but what is outside stays on the edge. */
   yInside(time) {
     return Math.min(this.box.bottom, Math.max(this.box.top, this.y(time)));

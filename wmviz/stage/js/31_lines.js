@@ -182,7 +182,7 @@ class Lines {
       value.textContent = state.text || "no watermark yet";
       sign.setAttribute("d", state.holds ? "M0 -5L5 0L0 5L-5 0Z" : STATUS_SIGNS[state.status]);
       const held = this.clockwork.clocks[index].role === "window" ? this.clockwork.heldBy(index, this.step) : "";
-      words.textContent = held ? `held back by ${held}` : inputWords(this.picture, state);
+      words.textContent = held ? `held back by ${held}` : inputWords(this.clockwork, index, state);
       item.classList.toggle("wmviz-holds", state.holds);
     }
   }

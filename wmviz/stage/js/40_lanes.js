@@ -11,7 +11,7 @@ class Lanes {
     this.points = picture.events.map(([, , arrival, , , partition]) => [plane.x(arrival), this.middle(Math.min(partition, picture.lanes.length))]);
     this.marbles = new Marbles(picture, this.points, this, { scale: picture.events.length <= MOST_NAMED ? 0.9 : 0.55, coming: picture.events.length <= MOST_SVG });
     this.quiet = svg("g");
-    this.words = svg("g");
+    this.words = svg("g", { class: "wmviz-labels" });
     const sheet = { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height, "aria-hidden": "true" };
     this.svg = svg("svg", { ...sheet, class: "wmviz-plane-svg" }, this.rails(picture), this.quiet, this.marbles.layer);
     this.line = svg("line", { y1: 0, y2: this.height, class: "wmviz-now" });
@@ -29,6 +29,11 @@ class Lanes {
   /** The lane at a height; the nearest one. */
   laneAt(y) {
     return Math.max(0, Math.min(this.picture.lanes.length - 1, Math.floor(y / LANE)));
+  }
+
+  /** Where a marble would be put from a point: when it arrives, and on which partition. */
+  target(x, y) {
+    return { arrival: this.plane.arrivalAt(x), partition: this.laneAt(y) };
   }
 
   rails(picture) {
@@ -78,7 +83,7 @@ class Lanes {
     this.step = step;
     for (const { clock, state, sign, y } of this.heads) {
       const now = this.clockwork.at(clock, step);
-      const words = inputWords(this.picture, now);
+      const words = inputWords(this.clockwork, clock, now);
       const short = this.plane.wide ? "watermark " : "";
       state.textContent = [now.text ? `${short}${now.text}` : "no watermark yet", words].filter(Boolean).join(" · ") + (now.holds ? " ◂" : "");
       state.classList.toggle("wmviz-holds", now.holds);
@@ -94,9 +99,18 @@ class Rings {
     this.points = points;
     this.ring = svg("circle", { r: 11, class: "wmviz-ring" });
     this.hover = svg("circle", { r: 10, class: "wmviz-hover" });
+    this.hand = svg("circle", { r: 7, class: "wmviz-ghost" });
     this.members = svg("g");
-    this.layer = svg("g", {}, this.members, this.ring, this.hover);
-    for (const node of [this.ring, this.hover]) node.style.display = "none";
+    this.layer = svg("g", {}, this.members, this.ring, this.hover, this.hand);
+    for (const node of [this.ring, this.hover, this.hand]) node.style.display = "none";
+  }
+
+  /** Where the hand holds a marble; null: nowhere. */
+  ghost(x, y) {
+    this.hand.style.display = x === null ? "none" : "";
+    if (x === null) return;
+    this.hand.setAttribute("cx", x);
+    this.hand.setAttribute("cy", y);
   }
 
   put(node, index) {

@@ -1,9 +1,8 @@
 // Why: the sentences of the moment, the life of a chosen event, and the ledger that always balances.
 
 class Why {
-  constructor(onJump, onClose) {
-    this.onJump = onJump;
-    this.onClose = onClose;
+  constructor({ onJump, onClose, onSelect }) {
+    Object.assign(this, { onJump, onClose, onSelect });
     this.head = html("p", { class: "wmviz-when" });
     this.list = html("ol", { class: "wmviz-sentences", "aria-live": "polite" });
     this.ledger = html("div", { class: "wmviz-ledger", role: "list", "aria-label": "Ledger: where every arrived event is" });
@@ -82,34 +81,55 @@ class Why {
     this.more.textContent = parts.join(" ");
   }
 
-  /** The life of an event; what is still to come at this step is dimmed. A click jumps to that moment. */
-  drawLife(index, step, sentences) {
+  /** The life of an event, or the events of a result; what is still to come at this step is dimmed. */
+  drawChosen(selected, result, step, sentences) {
     if (!sentences) return;
-    this.life.hidden = index < 0;
-    const told = index < 0 ? null : [this.picture.events[index], sentences];
-    // The same life is not written again: a button in it may have the focus.
-    if (told?.some((part, nth) => part !== this.livesOf?.[nth]) ?? true) this.writeLife(index, sentences);
-    this.livesOf = told;
-    if (told) this.picture.lives[index].forEach((row, nth) => this.lifeItems[nth].classList.toggle("wmviz-later", this.stepOf(row) > step));
+    const { picture } = this;
+    this.life.hidden = selected < 0 && result < 0;
+    // The same is not written again: a button in it may have the focus.
+    const key = selected >= 0 ? [picture.events[selected], sentences] : result >= 0 ? [picture, result, String(membersOf(picture.results[result], step))] : null;
+    if (key?.some((part, nth) => part !== this.livesOf?.[nth]) ?? true) {
+      this.scroll.scrollTop = 0;
+      if (selected >= 0) this.writeLife(selected, sentences);
+      else if (result >= 0) this.writeResult(picture.results[result], step);
+      else this.life.replaceChildren();
+    }
+    this.livesOf = key;
+    if (selected >= 0) picture.lives[selected].forEach((row, nth) => this.lifeItems[nth].classList.toggle("wmviz-later", this.stepOf(row) > step));
   }
 
   stepOf(row) {
     return lastUpTo(this.picture.first_rows, row);
   }
 
+  title(text) {
+    const close = html("button", { type: "button", class: "wmviz-close", "aria-label": "Close", title: "Close (Escape)", onclick: () => this.onClose() }, icon("close"));
+    return html("div", { class: "wmviz-life-head" }, html("h4", { text }), close);
+  }
+
+  /** A click on a sentence jumps to its moment. */
+  jump(row, text, title) {
+    return html("button", { type: "button", text, title, onclick: () => this.onJump(this.stepOf(row)) });
+  }
+
   writeLife(index, sentences) {
-    if (index < 0) return this.life.replaceChildren();
-    this.scroll.scrollTop = 0;
     const { picture } = this;
     const [id, , , , tip] = picture.events[index];
-    const items = picture.lives[index].map((row) => {
-      const jump = () => this.onJump(this.stepOf(row));
-      return html("li", {}, html("button", { type: "button", text: sentences[row] ?? "…", title: "Go to this moment", onclick: jump }));
+    this.lifeItems = picture.lives[index].map((row) => html("li", {}, this.jump(row, sentences[row] ?? "…", "Go to this moment")));
+    const late = picture.late_from[index];
+    const since = late === undefined ? [] : [html("p", { class: "wmviz-since" }, this.jump(late, "Go to the moment from which it was late", sentences[late] ?? ""))];
+    this.life.replaceChildren(this.title(`The life of ${id}`), html("p", { class: "wmviz-tip", text: tip }), ...since, html("ol", {}, ...this.lifeItems));
+  }
+
+  writeResult(result, step) {
+    const { picture } = this;
+    const members = membersOf(result, step);
+    const items = members.map((index) => {
+      const [id, , , , tip] = picture.events[index];
+      return html("li", {}, html("button", { type: "button", text: `${id}: ${tip}`, title: "The life of this event", onclick: () => this.onSelect(index) }));
     });
-    this.lifeItems = items;
-    const close = html("button", { type: "button", class: "wmviz-close", "aria-label": "Close the life of this event", onclick: () => this.onClose() }, icon("close"));
-    const head = html("div", { class: "wmviz-life-head" }, html("h4", { text: `The life of ${id}` }), close);
-    this.life.replaceChildren(head, html("p", { class: "wmviz-tip", text: tip }), html("ol", {}, ...items));
+    const count = `${members.length} event${members.length === 1 ? "" : "s"}`;
+    this.life.replaceChildren(this.title(`${result.key}, ${picture.bands[result.band].label}: ${count}`), html("ol", {}, ...items));
   }
 }
 

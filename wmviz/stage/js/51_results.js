@@ -1,7 +1,8 @@
 // The table of results: key × window, with what the window holds and what the sink shows.
 
 class Results {
-  constructor() {
+  constructor(onChoose) {
+    this.onChoose = onChoose;
     this.body = html("tbody");
     this.head = html("tr");
     this.note = html("p", { class: "wmviz-more" });
@@ -17,11 +18,11 @@ class Results {
     this.timeline = new Timeline();
     this.body.replaceChildren();
     let before = null;
-    for (const result of picture.results) {
+    this.rows = picture.results.map((result, index) => {
       if (result.band !== before) this.group(picture.bands[result.band]);
       before = result.band;
-      this.row(result);
-    }
+      return this.row(result, index);
+    });
     const left = picture.results_left_out;
     this.note.textContent = left ? `${left.toLocaleString("en")} more rows are not shown.` : "";
   }
@@ -38,14 +39,14 @@ class Results {
     });
   }
 
-  row({ key, changes }) {
+  row({ key, changes }, index) {
     const cells = Array.from({ length: 4 }, () => html("td"));
     const [holds, shows, firings, status] = cells;
     const [bar, value, lead] = [html("span", { class: "wmviz-bar" }), html("span"), html("span", { class: "wmviz-lead" })];
     shows.append(bar, value, lead);
     shows.className = "wmviz-shows";
     holds.className = firings.className = "wmviz-number";
-    const row = html("tr", {}, html("td", { text: key }), ...cells);
+    const row = html("tr", {}, html("td", {}, html("button", { type: "button", class: "wmviz-of", title: "Mark the events that this is made of", text: key, onclick: () => this.onChoose(index) })), ...cells);
     row.hidden = true;
     this.body.append(row);
     const steps = changes.map(([step]) => step);
@@ -62,9 +63,21 @@ class Results {
       row.dataset.status = state;
       row.classList.toggle("wmviz-leads", leads === 1);
     });
+    return row;
   }
 
-  draw(step) {
+  draw(step, chosen) {
     this.timeline.go(step);
+    this.rows.forEach((row, index) => row.classList.toggle("wmviz-chosen", index === chosen));
   }
+}
+
+/** The events that a result is made of at a step. */
+function membersOf({ made }, step) {
+  let members = [];
+  for (const [at, keep, ...events] of made) {
+    if (at > step) break;
+    members = [...members.slice(0, keep), ...events];
+  }
+  return members;
 }

@@ -10,7 +10,6 @@ class Controls {
     this.scrub = html("input", { type: "range", min: -1, max: 0, value: -1, step: 1, class: "wmviz-scrub", "aria-label": "Moment", oninput: () => actions.scrub(Number(this.scrub.value)) });
     this.speed = html("select", { "aria-label": "Speed", title: "Speed", onchange: () => actions.speed(Number(this.speed.value)) });
     for (const speed of SPEEDS) this.speed.append(html("option", { value: speed, text: `${speed}×` }));
-    this.saveButton = html("button", { type: "button", class: "wmviz-worded", "aria-label": "Save as a page that plays without a kernel", title: "Save as a page that plays without a kernel", onclick: () => actions.saveHtml() }, icon("save"), html("span", { text: "HTML" }));
     this.node = html(
       "div",
       { class: "wmviz-controls", role: "group", "aria-label": "Controls" },
@@ -21,7 +20,6 @@ class Controls {
       button("end", "To the end (End)", () => actions.end()),
       this.scrub,
       this.speed,
-      this.saveButton,
     );
   }
 

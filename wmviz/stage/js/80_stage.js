@@ -8,9 +8,11 @@ class Stage {
     this.root = root;
     this.step = host.get("step");
     this.playing = false;
+    this.wishes = [];
     this.sentences = [];
-    this.why = new Why((step) => this.go(step), () => this.closeLife());
-    this.results = new Results();
+    this.why = new Why({ onJump: (step) => this.go(step), onClose: () => this.closeLife(), onSelect: (index) => this.select(index) });
+    this.results = new Results((index) => this.chooseResult(index));
+    this.variant = new Variant();
     this.controls = new Controls({
       toggle: () => this.toggle(),
       step: (by, fine) => this.move(by, fine),
@@ -18,8 +20,8 @@ class Stage {
       reset: () => this.go(-1),
       end: () => this.go(this.picture.steps.length - 1),
       speed: (speed) => this.report("speed", speed),
-      saveHtml: () => this.report("page_wanted", host.get("page_wanted") + 1),
     });
+    this.editor = new Editor((tool) => this.tool(tool), (text) => this.command({ do: "load", text }));
     this.parts = new Parts((part) => this.togglePart(part));
     this.parameters = new Parameters((name, value) => this.change(name, value));
     this.frame();
@@ -36,9 +38,10 @@ class Stage {
     this.lanesBox = html("div", { class: "wmviz-plane-box wmviz-lanes-box", tabindex: "0", role: "group", "aria-label": "Lanes: the events of each partition in order of arrival" });
     this.pipelineBox = html("section", { class: "wmviz-pipeline", tabindex: "0", "aria-label": "Pipeline" });
     this.legendBox = html("div");
-    const left = html("div", { class: "wmviz-left" }, this.lanesBox, this.legendBox, this.planeBox, this.controls.node);
+    this.name = html("p", { class: "wmviz-variant-name" }, html("strong", { text: "A" }), html("span", { text: " on the stage" }));
+    const left = html("div", { class: "wmviz-left" }, this.lanesBox, this.legendBox, this.name, this.planeBox, this.variant.node, this.controls.node, this.editor.node);
     const head = html("header", { class: "wmviz-header" }, html("div", { class: "wmviz-names" }, this.title, this.note), html("div", { class: "wmviz-tools" }, this.parameters.node, this.parts.node));
-    this.controls.saveButton.hidden = !this.host.live;
+    this.editor.node.hidden = !this.host.live;
     this.root.classList.add("wmviz");
     this.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab leaves the keys to the stage
     this.root.replaceChildren(head, html("div", { class: "wmviz-main" }, left, this.why.node), this.pipelineBox, this.results.node);
@@ -48,21 +51,20 @@ class Stage {
     const { host } = this;
     host.on("picture", () => this.show());
     host.on("sentences", () => this.tell());
-    host.on("problem", () => this.answered());
     host.on("answer", () => this.answered());
-    host.on("page", () => this.download(host.get("page")));
+    host.on("given", () => this.take(host.get("given")));
+    // What comes together with another picture is drawn with it.
+    const fresh = (act) => () => host.get("picture").id === this.picture.id && act();
+    host.on("differing", fresh(() => host.get("differing") !== this.differing && this.build()));
+    host.on("can", fresh(() => this.draw()));
     // A model tells of its own changes too; only what comes from elsewhere moves the playhead.
-    host.on("step", () => host.get("step") !== this.step && this.go(host.get("step"), false));
+    host.on("step", fresh(() => host.get("step") !== this.step && this.go(host.get("step"), false)));
     host.on("speed", () => this.draw());
-    host.on("selected", () => this.draw());
+    for (const name of ["selected", "result"]) host.on(name, fresh(() => this.draw()));
     host.on("parts", () => this.build());
     host.on("playing", () => host.get("playing") !== this.playing && this.toggle());
     this.root.addEventListener("keydown", (event) => this.key(event));
-    for (const box of [this.planeBox, this.lanesBox]) {
-      box.addEventListener("pointermove", (event) => this.point(this.under(event), this.surface(box)));
-      box.addEventListener("pointerleave", () => this.point(-1, this.surface(box)));
-      box.addEventListener("click", (event) => this.select(this.under(event)));
-    }
+    this.hands = [this.planeBox, this.lanesBox].map((box) => new Hand(this, box));
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(this.planeBox);
     this.themes = watchTheme(this.root, () => this.surfaces().forEach(({ marbles }) => marbles.canvas?.again()));
@@ -111,11 +113,16 @@ class Stage {
     this.parts.show(this.host.get("parts"));
     this.buildPlane();
     this.buildLanes();
+    this.differing = this.host.get("differing");
+    this.variant.show(this.host.get("other") ?? {}, this.differing ?? {}, this.width, this.plane.highest);
+    this.name.hidden = this.variant.node.hidden;
     this.pipeline = this.open("pipeline") ? new Pipeline(this.picture, Math.floor(this.root.clientWidth - 34)) : null;
     this.pipelineBox.replaceChildren(...(this.pipeline ? [this.pipeline.node] : []));
     this.pipelineBox.hidden = !this.pipeline;
     this.results.node.hidden = !this.open("results") || !this.picture.results.length;
     this.draw();
+    const holding = this.hands.find(({ held }) => held?.moving);
+    if (holding) this.point(this.host.get("selected"), holding.surface);
   }
 
   open(part) {
@@ -124,7 +131,7 @@ class Stage {
 
   buildPlane() {
     // What stands above and below the plane takes from its height, so that the controls stay near.
-    const highest = 540 - (this.open("lanes") ? Math.min(120, this.picture.lanes.length * LANE) : 0) - (this.open("pipeline") ? 60 : 0);
+    const highest = (this.host.get("other")?.id ? 360 : 540) - (this.open("lanes") ? Math.min(120, this.picture.lanes.length * LANE) : 0) - (this.open("pipeline") ? 60 : 0);
     if (this.plane?.fits(this.picture, this.width, highest)) return this.plane.fill(this.picture);
     this.plane?.node.remove();
     this.plane = new Plane(this.picture, this.width, highest);
@@ -174,15 +181,27 @@ class Stage {
     this.draw();
   }
 
-  /** One change at a time is on its way; while it is, only the newest wish is kept. */
-  change(name, value) {
-    this.wish = { name, value };
+  /** One wish at a time is on its way; a newer one of the same parameter or drag takes the place of one that waits. */
+  ask(wish) {
+    const last = this.wishes.at(-1);
+    if (last && last.key !== undefined && last.key === wish.key) this.wishes.pop();
+    this.wishes.push(wish);
     if (!this.waiting) this.send();
   }
 
+  change(name, value) {
+    this.ask({ key: name, name, value });
+  }
+
+  command(command) {
+    if (!this.host.live) return;
+    this.serial = (this.serial ?? 0) + 1;
+    const key = command.by ? undefined : command.gesture;
+    this.ask({ key, name: "command", value: { ...command, serial: this.serial } });
+  }
+
   send() {
-    const { name, value } = this.wish;
-    this.wish = null;
+    const { name, value } = this.wishes.shift();
     if (this.host.get(name) === value) return this.parameters.tell("");
     this.waiting = true;
     this.host.set("step", this.step);
@@ -193,12 +212,49 @@ class Stage {
   answered() {
     this.waiting = false;
     this.parameters.tell(this.host.get("problem"));
-    if (this.wish) this.send();
+    if (this.wishes.length) this.send();
   }
 
-  download(page) {
-    if (!page) return;
-    const link = html("a", { href: URL.createObjectURL(new Blob([page], { type: "text/html" })), download: "stage.html" });
+  // ----------------------------------------------------------------------- the tools
+
+  tool(name) {
+    if (name === "add") {
+      this.editor.adding = !this.editor.adding;
+      for (const box of [this.planeBox, this.lanesBox]) box.classList.toggle("wmviz-adding", this.editor.adding);
+      this.draw();
+    } else if (name === "open") this.editor.file.click();
+    else this.command({ do: name });
+  }
+
+  add(target) {
+    this.editor.adding = true;
+    this.tool("add");
+    this.command({ do: "add", ...target });
+  }
+
+  /** Add an event where the playhead is, as it happens. */
+  addNow() {
+    const at = this.step < 0 ? this.picture.x.from : this.picture.steps[this.step];
+    const arrival = this.plane.snapped(at, this.picture.x.from, this.picture.x.to, this.picture.snap[0]);
+    this.add({ arrival, time: arrival });
+  }
+
+  /** Move the chosen event by steps of the grid; steps that follow each other at once are undone together. */
+  nudge(arrival, time) {
+    const now = performance.now();
+    if (now - (this.nudged ?? 0) > 1000) this.nudging = `nudge ${now}`;
+    this.nudged = now;
+    this.command({ do: "move", by: [arrival, time], gesture: this.nudging });
+  }
+
+  take({ name, text }) {
+    if (!text) return;
+    if (name === "code") this.editor.showCode(text);
+    else this.download(text, name === "json" ? "application/json" : "text/html", name === "json" ? "scenario.json" : "stage.html");
+  }
+
+  download(text, type, file) {
+    const link = html("a", { href: URL.createObjectURL(new Blob([text], { type })), download: file });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
@@ -276,23 +332,28 @@ class Stage {
     const { picture, step } = this;
     const moment = this.moment();
     const standing = step < 0 ? (picture.steps.length ? Math.min(picture.x.from, picture.steps[0]) : 0) : picture.steps[step];
-    const selected = this.host.get("selected");
+    const [selected, result] = [this.host.get("selected"), this.host.get("result")];
     const clock = step < 0 ? "" : this.clocks[lastUpTo(this.clockSteps, step)];
     const change = this.fates.go(step);
     this.plane.draw(this.fates, change, this.now ?? standing, clock);
     this.lanes?.draw(this.fates, change, this.now ?? standing);
     this.pipeline?.draw(step);
+    if (this.host.live) this.editor.show(this.host.get("can"), selected);
+    const standsFrom = step < 0 ? null : standing;
+    this.variant.draw(standsFrom, step === picture.steps.length - 1, this.now ?? standing, clock);
     this.plane.select(selected);
     this.lanes?.rings.select(selected);
     this.controls.draw(moment, clock || "before the first event", this.playing, this.host.get("speed"));
     const told = performance.now();
     if (this.playing && told - (this.toldAt ?? 0) < SAVE_EVERY) return;
     this.toldAt = told;
-    if (this.drawn?.step === step && this.drawn.picture === picture && this.drawn.sentences === this.sentences && this.drawn.selected === selected && this.drawn.plane === this.plane) return;
-    this.drawn = { step, picture, sentences: this.sentences, selected, plane: this.plane };
+    if (this.drawn?.step === step && this.drawn.picture === picture && this.drawn.sentences === this.sentences && this.drawn.selected === selected && this.drawn.result === result && this.drawn.plane === this.plane) return;
+    this.drawn = { step, picture, sentences: this.sentences, selected, result, plane: this.plane };
     this.why.draw(step, moment, this.fine, clock, this.sentences, this.playing);
-    this.why.drawLife(selected, step, this.sentences);
-    this.results.draw(step);
+    this.why.drawChosen(selected, result, step, this.sentences);
+    this.results.draw(step, result);
+    const members = result >= 0 ? membersOf(picture.results[result], step) : this.host.get("differing")?.a ?? [];
+    for (const surface of this.surfaces()) surface.rings.mark(members);
     this.planeBox.setAttribute("aria-label", this.words(clock));
   }
 
@@ -312,7 +373,7 @@ class Stage {
   // ---------------------------------------------------------------- keys and pointer
 
   key(event) {
-    const typing = event.target.closest("input[type=text], select");
+    const typing = event.target.closest("input[type=text], select, textarea");
     const sliding = event.target.closest("input[type=range]:not(.wmviz-scrub)");
     const onButton = event.target.closest("button");
     const keys = {
@@ -323,15 +384,37 @@ class Stage {
       Escape: () => this.closeLife(),
     };
     if (!onButton) keys[" "] = () => this.toggle();
-    if (event.target === this.planeBox || event.target === this.lanesBox) {
+    const onSurface = event.target === this.planeBox || event.target === this.lanesBox;
+    const plain = ({ key, ctrlKey, metaKey, altKey }) => (ctrlKey || metaKey || altKey ? null : keys[key]);
+    if (onSurface) {
       keys.ArrowUp = () => this.choose(1);
       keys.ArrowDown = () => this.choose(-1);
     }
     event.stopPropagation();
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
-    if (sliding && event.key !== " " && event.key !== "Escape") return;
+    const act = typing ? null : this.host.live && !sliding ? this.editKey(event, onSurface) ?? plain(event) : plain(event);
+    if (!act || (sliding && event.key !== " " && event.key !== "Escape")) return;
     event.preventDefault();
-    keys[event.key]();
+    act();
+  }
+
+  /** What a key does to the scenario; null if nothing. */
+  editKey(event, onSurface) {
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (event.ctrlKey || event.metaKey) {
+      if (key === "z") return () => this.command({ do: event.shiftKey ? "redo" : "undo" });
+      return key === "y" ? () => this.command({ do: "redo" }) : null;
+    }
+    if (!onSurface) return null;
+    const chosen = this.host.get("selected") >= 0;
+    if (event.altKey) {
+      const far = event.shiftKey ? 10 : 1;
+      const by = { ArrowLeft: [-far, 0], ArrowRight: [far, 0], ArrowUp: [0, far], ArrowDown: [0, -far] }[event.key];
+      return chosen && by ? () => this.nudge(...by) : null;
+    }
+    if (key === "a") return () => this.addNow();
+    if (key === "b") return () => this.command({ do: "keep" });
+    if (chosen && key === "d") return () => this.command({ do: "duplicate" });
+    return chosen && (key === "Delete" || key === "Backspace") ? () => this.command({ do: "delete" }) : null;
   }
 
   /** Choose the next or the previous event that stands, in order of arrival. */
@@ -342,12 +425,6 @@ class Stage {
     do index += by;
     while (index >= 0 && index < looks.length && looks[index] < 0);
     if (index >= 0 && index < looks.length) this.select(index);
-  }
-
-  under(event) {
-    const surface = this.surface(event.currentTarget);
-    const box = surface.svg.getBoundingClientRect();
-    return surface.marbles.nearest(event.clientX - box.left, event.clientY - box.top);
   }
 
   point(index, surface) {
@@ -368,7 +445,14 @@ class Stage {
   }
 
   select(index) {
+    this.host.set("result", -1);
     this.report("selected", index);
+  }
+
+  /** Mark the events that a result is made of. */
+  chooseResult(index) {
+    this.host.set("selected", -1);
+    this.report("result", this.host.get("result") === index ? -1 : index);
   }
 
   closeLife() {

@@ -1,0 +1,130 @@
+// Taking hold of the scenario: the tools, and the hand that drags a marble. What comes of it, Python says.
+
+const TOOLS = [
+  { name: "add", text: "Add", title: "Add an event: press, then click where it belongs (A: at the playhead)" },
+  { name: "duplicate", text: "Duplicate", title: "Another event like the chosen one, a little later (D)", chosen: true },
+  { name: "delete", text: "Delete", title: "Take the chosen event out (Delete)", chosen: true },
+  {},
+  { name: "undo", text: "Undo", title: "Undo (Ctrl Z)" },
+  { name: "redo", text: "Redo", title: "Redo (Ctrl Shift Z)" },
+  { name: "reset", text: "Reset", title: "Back to what the stage began with" },
+  {},
+  { name: "keep", text: "Keep as B", title: "Keep what is on the stage as variant B, and see both" },
+  { name: "swap", text: "Swap A and B", title: "Put variant B on the stage, and what is there in its place" },
+  { name: "drop", text: "Drop B", title: "Forget variant B" },
+  {},
+  { name: "code", text: "Python", title: "This scenario as Python code" },
+  { name: "json", text: "JSON", title: "Save this scenario as a JSON file" },
+  { name: "open", text: "Open…", title: "Open a scenario from a JSON file" },
+  { name: "page", text: "HTML", title: "Save as a page that plays without a kernel" },
+];
+
+class Editor {
+  constructor(onTool, onOpen) {
+    this.adding = false;
+    this.buttons = new Map(TOOLS.filter(({ name }) => name).map((tool) => [tool.name, { tool, button: html("button", { type: "button", class: "wmviz-tool", title: tool.title, text: tool.text, onclick: () => onTool(tool.name) }) }]));
+    this.file = html("input", { type: "file", accept: ".json,application/json", "aria-label": "A scenario in a JSON file", onchange: () => this.read(onOpen) });
+    this.file.hidden = true;
+    this.code = html("textarea", { class: "wmviz-code", readonly: true, rows: 8, spellcheck: "false", "aria-label": "This scenario as Python code" });
+    this.said = html("p", { class: "wmviz-more", role: "status" });
+    this.codeBox = html("div", {}, this.code, this.said, html("button", { type: "button", class: "wmviz-tool", text: "Close", onclick: () => this.hideCode() }));
+    this.codeBox.hidden = true;
+    const buttons = TOOLS.map(({ name }) => (name ? this.buttons.get(name).button : html("span", { class: "wmviz-gap" })));
+    this.node = html("div", { class: "wmviz-editor" }, html("div", { class: "wmviz-toolbar", role: "group", "aria-label": "Change the scenario" }, ...buttons, this.file), this.codeBox);
+  }
+
+  show(can, selected) {
+    for (const { tool, button } of this.buttons.values()) {
+      button.disabled = tool.chosen ? selected < 0 : can[tool.name] === false;
+      if (tool.name === "swap" || tool.name === "drop") button.hidden = !can.drop;
+    }
+    this.buttons.get("add").button.setAttribute("aria-pressed", this.adding);
+  }
+
+  async read(onOpen) {
+    const [file] = this.file.files;
+    this.file.value = "";
+    if (file) onOpen(await file.text());
+  }
+
+  async showCode(text) {
+    this.code.value = text;
+    this.codeBox.hidden = false;
+    this.code.focus();
+    this.code.select();
+    try {
+      await navigator.clipboard.writeText(text);
+      this.said.textContent = "Copied.";
+    } catch {
+      this.said.textContent = "Copy it with Ctrl C.";
+    }
+  }
+
+  hideCode() {
+    this.codeBox.hidden = true;
+    this.buttons.get("code").button.focus();
+  }
+}
+
+const DRAG_FROM = 4; // px that the hand must move before a press is a drag
+
+/** The hand on one part of the stage: a press and release chooses, a press and move drags. */
+class Hand {
+  constructor(stage, box) {
+    this.stage = stage;
+    this.box = box;
+    box.addEventListener("pointerdown", (event) => this.down(event));
+    box.addEventListener("pointermove", (event) => this.move(event));
+    box.addEventListener("pointerup", (event) => this.up(event));
+    box.addEventListener("pointercancel", () => this.drop());
+    box.addEventListener("pointerleave", () => this.held || stage.point(-1, this.surface));
+  }
+
+  get surface() {
+    return this.stage.surface(this.box);
+  }
+
+  at(event) {
+    const box = this.surface.svg.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  down(event) {
+    if (event.button !== 0 || !this.surface) return;
+    const [x, y] = this.at(event);
+    const index = this.surface.marbles.nearest(x, y);
+    const [px, py] = index < 0 ? [x, y] : this.surface.points[index];
+    this.held = { index, x, y, dx: px - x, dy: py - y, moving: false, gesture: `drag ${event.timeStamp}` };
+    if (index >= 0 && this.stage.host.live) this.box.setPointerCapture(event.pointerId);
+  }
+
+  move(event) {
+    const [x, y] = this.at(event);
+    const { held } = this;
+    if (!held) return this.stage.point(this.surface.marbles.nearest(x, y), this.surface);
+    if (held.index < 0 || !this.stage.host.live) return;
+    if (!held.moving && Math.hypot(x - held.x, y - held.y) < DRAG_FROM) return;
+    if (!held.moving) this.stage.select(held.index);
+    held.moving = true;
+    const target = this.surface.target(x + held.dx, y + held.dy);
+    this.surface.rings.ghost(x + held.dx, y + held.dy);
+    const same = JSON.stringify(target);
+    if (same === held.sent) return;
+    held.sent = same;
+    this.stage.command({ do: "move", ...target, gesture: held.gesture });
+  }
+
+  up(event) {
+    const { held } = this;
+    this.drop();
+    if (!held || held.moving) return;
+    if (this.stage.editor.adding) return this.stage.add(this.surface.target(...this.at(event)));
+    this.stage.select(held.index);
+  }
+
+  drop() {
+    if (this.held?.moving) this.stage.point(-1, this.surface);
+    this.held = null;
+    for (const surface of this.stage.surfaces()) surface.rings.ghost(null);
+  }
+}
