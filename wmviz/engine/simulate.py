@@ -5,14 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 
-<<<<<<< HEAD
 from wmviz.engine.job import RunningJob
-from wmviz.engine.merging import MergedWindowLateError
-=======
-from wmviz.engine.aggregates import AGGREGATES
 from wmviz.engine.local_time import LocalTimeError
-from wmviz.engine.merging import MergedWindowLateError, MergingWindowOperator
->>>>>>> main
+from wmviz.engine.merging import MergedWindowLateError
 from wmviz.engine.recording import Recorder, ResultsRecorder
 from wmviz.engine.runtime_recording import RunningRecorder, RunningResultsRecorder
 from wmviz.engine.subtasks import SourceSubtask, window_operator
@@ -57,13 +52,8 @@ def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenera
     if generator is not None and max(scenario.subtasks, scenario.partition_count) > 1:
         raise ValueError("one generator cannot serve several inputs; give a scenario with one partition and subtask")
     try:
-<<<<<<< HEAD
         return _run(scenario, generator, full=trace == "full")
-    except (MergedWindowLateError, OverflowError) as error:  # the job would fail on Flink too
-=======
-        _Job(scenario, recorder, generator).run()
     except (LocalTimeError, MergedWindowLateError, OverflowError) as error:  # the job would fail on Flink too
->>>>>>> main
         raise ScenarioError(f"{scenario.name} fails: {error}") from None
 
 
