@@ -1,14 +1,15 @@
 """Many random scenarios on both engines: ``make soak``, or ``python -m benchmarks.soak 1000 SEED``.
 
-Prints how many agree and how many scenarios a second that took; ends with 1 if any differ, and lists those. Without a
-seed a new one is drawn; the line that names it is enough to run the same again.
+Half of them have one stream, half have several inputs. Prints how many agree and how many scenarios a second that
+took; ends with 1 if any differ, and lists those. Without a seed a new one is drawn; the line that names it is enough to
+run the same again.
 """
 
 import random
 import sys
 import time
 
-from tests.random_scenarios import random_scenarios
+from tests.random_scenarios import random_inputs, random_scenarios
 from wmviz.comparison import Comparison, compare
 from wmviz.flink import replay, run_many
 
@@ -18,7 +19,8 @@ NUMBER = 1000
 def main(number: int, seed: int) -> int:
     """Compare scenarios, a job at a time; give the exit code."""
     print(f"{number} random scenarios, seed {seed}", flush=True)
-    scenarios = random_scenarios(number, seed)
+    half = number // 2
+    scenarios = [*random_scenarios(half, seed), *random_inputs(number - half, seed)]
     began = time.perf_counter()
     different: list[Comparison] = []
     for first in range(0, number, replay.MOST_PIPELINES):

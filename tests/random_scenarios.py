@@ -1,10 +1,11 @@
-"""Random single-stream scenarios for running two engines against each other.
+"""Random scenarios for running two engines against each other: of one stream, or of several inputs.
 
 The seed is 20261017 unless the variable WMVIZ_SEED says otherwise; scenario number n of a seed is always the same one.
 """
 
 import os
 import random
+from dataclasses import replace
 
 from wmviz.scenario import Event, Scenario, Window
 
@@ -38,6 +39,38 @@ def random_scenario(rng: random.Random, name: str) -> Scenario:
         aggregate=rng.choice(["sum", "count", "max", "min", "average"]),
         sink=rng.choice(["upsert", "append"]),
         end_of_input_ms=rng.choice([None, last_ms, last_ms + rng.randrange(20 * unit_ms)]),
+    )
+
+
+def random_inputs(number: int, seed: int = SEED) -> list[Scenario]:
+    """Draw scenarios with partitions, subtasks and idleness."""
+    dice = [random.Random(f"{seed}/inputs/{n}") for n in range(number)]
+    return [with_inputs(rng, random_scenario(rng, f"inputs-{seed}-{n}")) for n, rng in enumerate(dice)]
+
+
+def with_inputs(dice: random.Random, scenario: Scenario) -> Scenario:
+    """Deal a scenario to partitions and subtasks, with idleness; often with inputs that fall silent for a while."""
+    partitions = dice.randint(1, 4)
+    named = [replace(event, partition=dice.randrange(partitions)) for event in scenario.events]
+    if dice.random() < 0.5:  # the last partition has only the first and the last events
+        busy = range(len(named) // 4, len(named) - len(named) // 4)
+        named = [
+            replace(event, partition=event.partition % max(1, partitions - 1)) if index in busy else event
+            for index, event in enumerate(named)
+        ]
+    first_ms = named[0].arrival_time_ms if named else 0
+    reach_ms = (named[-1].arrival_time_ms if named else 0) - first_ms + 1
+    interval_ms = max(scenario.interval_ms, reach_ms // 60)
+    timeout_ms = dice.choice([None, *(max(1, int(interval_ms * steps)) for steps in (0.4, 1, 2, 2, 3.5, 8))])
+    return replace(
+        scenario,
+        events=tuple(named),
+        partitions=dice.choice([0, partitions, partitions + 1]),
+        subtasks=dice.randint(1, 4),
+        window_tasks=dice.randint(1, 3),
+        interval_ms=interval_ms,
+        idle_timeout_ms=timeout_ms,
+        start_ms=dice.choice([None, first_ms - dice.randrange(3 * interval_ms + 1)]),
     )
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import pytest
 
 import wmviz
 from tests.differential.java import java_function
-from tests.random_scenarios import SEED, random_scenario
+from tests.random_scenarios import SEED, random_scenario, with_inputs
 from wmviz.engine.aggregates import AGGREGATES
 from wmviz.engine.merging import MergingWindowOperator
 from wmviz.engine.triggers import trigger_of
@@ -31,31 +30,9 @@ def whole_runs(flink):
 
 
 def drawn(number: int) -> Scenario:
-    """Draw a scenario with partitions, subtasks and idleness; often with inputs that fall silent for a while."""
+    """Draw a scenario with several inputs."""
     dice = random.Random(f"{SEED}/whole/{number}")
-    scenario = random_scenario(dice, f"whole-{SEED}-{number}")
-    partitions = dice.randint(1, 4)
-    named = [replace(event, partition=dice.randrange(partitions)) for event in scenario.events]
-    if dice.random() < 0.5:  # the last partition has only the first and the last events
-        busy = range(len(named) // 4, len(named) - len(named) // 4)
-        named = [
-            replace(event, partition=event.partition % max(1, partitions - 1)) if index in busy else event
-            for index, event in enumerate(named)
-        ]
-    first_ms = named[0].arrival_time_ms if named else 0
-    reach_ms = (named[-1].arrival_time_ms if named else 0) - first_ms + 1
-    interval_ms = max(scenario.interval_ms, reach_ms // 60)
-    timeout_ms = dice.choice([None, *(max(1, int(interval_ms * steps)) for steps in (0.4, 1, 2, 2, 3.5, 8))])
-    return replace(
-        scenario,
-        events=tuple(named),
-        partitions=dice.choice([0, partitions, partitions + 1]),
-        subtasks=dice.randint(1, 4),
-        window_tasks=dice.randint(1, 3),
-        interval_ms=interval_ms,
-        idle_timeout_ms=timeout_ms,
-        start_ms=dice.choice([None, first_ms - dice.randrange(3 * interval_ms + 1)]),
-    )
+    return with_inputs(dice, random_scenario(dice, f"whole-{SEED}-{number}"))
 
 
 def steps_of(scenario: Scenario) -> Iterator[Step]:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import wmviz
-from tests.random_scenarios import random_scenarios
+from tests.random_scenarios import random_inputs, random_scenarios
 from wmviz.flink import code, strategy_source
 from wmviz.flink.report import Report
 from wmviz.scenario import Scenario
@@ -47,7 +47,7 @@ def report_of(lines):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_program_compiles_and_imports_what_it_uses(form, tmp_path):
-    for number, scenario in enumerate(random_scenarios(60, seed=3)):
+    for number, scenario in enumerate([*random_scenarios(60, seed=3), *random_inputs(40, seed=3)]):
         program = code(scenario, form)
         compile(program, program.name, "exec")
         (tmp_path / f"p{number}.py").write_text(program)
@@ -113,6 +113,15 @@ def test_a_program_with_ticks_and_a_file_of_events_reports_the_same_as_run(tmp_p
     report = report_of(run_alone(code(scenario), tmp_path))
     assert report.trace(scenario).outcomes() == wmviz.flink.run(scenario).outcomes()
     assert report.dropped > 0
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(300)
+def test_a_program_with_several_inputs_reports_the_same_as_run(tmp_path):
+    scenario = wmviz.scenario("idle-bet").replace(end_of_input="9:01")
+    report = report_of(run_alone(code(scenario), tmp_path))
+    assert report.trace(scenario).outcomes() == wmviz.flink.run(scenario).outcomes()
+    assert report.firings
 
 
 @pytest.mark.flink

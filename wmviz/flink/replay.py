@@ -13,10 +13,10 @@ from types import ModuleType
 from typing import Any
 
 from wmviz.flink import program, recorded, startup
+from wmviz.flink.limits import refuse
 from wmviz.flink.report import Report
 from wmviz.flink.startup import ENGINE, FlinkError
-from wmviz.scenario import Scenario, ScenarioError, check_scenario
-from wmviz.times import MAX_MS
+from wmviz.scenario import Scenario, ScenarioError
 from wmviz.trace import Trace
 
 MOST_PIPELINES = 40
@@ -25,43 +25,6 @@ LIMIT_S = 300.0
 RECORD_SWITCH = "WMVIZ_RECORD"
 """Environment variable: if it is set, every run is stored as a recording."""
 _serial = itertools.count(1)
-
-
-def refuse(scenario: Scenario) -> None:
-    """Say why Flink cannot replay a scenario, if it cannot.
-
-    Raises
-    ------
-    FlinkError
-        If its windows go by processing time, it has several inputs or an idle timeout, or its windows lie at the ends
-        of the 64-bit range.
-    """
-    check_scenario(scenario, "Flink")
-    if scenario.window.time == "processing":
-        raise FlinkError(
-            f"{scenario.name} counts by the server's clock (processing time), and a wall clock cannot be replayed: "
-            "every run on Flink would differ. wmviz.simulate shows it."
-        )
-    combined = scenario.strategy_at == "source" and scenario.partition_count > 1
-    if combined or scenario.subtasks > 1 or scenario.idle_timeout_ms is not None:
-        raise FlinkError(
-            f"{scenario.name} has several inputs or an idle timeout, and only one input is replayed on Flink so far. "
-            "wmviz.simulate shows it."
-        )
-    window = scenario.window
-    reach_ms = MAX_MS - window.size_ms - window.slide_ms - window.gap_ms
-    far = next((event for event in scenario.events if abs(event.event_time_ms) > reach_ms), None)
-    if far is not None and scenario.window.type != "global":
-        raise FlinkError(f"{far.id} is too far from 1970: PyFlink cannot store a window that ends outside 64 bits.")
-
-
-def replayable(scenario: Scenario) -> bool:
-    """Say whether Flink can replay a scenario; `refuse` says why not."""
-    try:
-        refuse(scenario)
-    except FlinkError:
-        return False
-    return True
 
 
 def run(scenario: Scenario, limit_s: float = LIMIT_S) -> Trace:
@@ -82,7 +45,7 @@ def run(scenario: Scenario, limit_s: float = LIMIT_S) -> Trace:
     Raises
     ------
     FlinkError
-        If Flink is not there, the scenario goes by processing time, the job fails, or it does not end in time.
+        If Flink is not there or cannot replay the scenario, the job fails, or it does not end in time.
     """
     can, why = startup.available()
     if not can:
@@ -154,7 +117,7 @@ def _run_job(scenarios: Sequence[Scenario], limit_s: float) -> list[Report]:
 @cache
 def jar() -> str:
     """Give the jar of our Java classes, compiled once for the JVM of this process."""
-    names = ("ReplayStrategy.java", "LateCounter.java", "Label.java")
+    names = ("ReplayStrategy.java", "ReplayInputs.java", "LateCounter.java", "Label.java")
     compiled: str = startup.job().compile_java(*map(program.source, names))
     return compiled
 

@@ -25,6 +25,8 @@ class Report:
         Ids in the late side output; numLateRecordsDropped of the window operator.
     seen
         Event id → the watermark that it met at the window operator.
+    last_ms
+        The watermark after the end of the input. It is not MAX if an idle source ended: Flink loses its last watermark.
     """
 
     engine: str
@@ -32,6 +34,7 @@ class Report:
     late: list[str] = field(default_factory=list)
     dropped: int = 0
     seen: dict[str, int] = field(default_factory=dict)
+    last_ms: int = MAX_MS
 
     def take(self, line: dict[str, Any]) -> None:
         """Take in one line that a program prints."""
@@ -41,6 +44,8 @@ class Report:
             self.firings.append(ObservedFiring(line["fired"], window, line["value"], events, line["watermark_ms"]))
         elif "late" in line:
             self.late.append(line["late"])
+        elif "last_ms" in line:
+            self.last_ms = line["last_ms"]
         elif "dropped" in line:
             self.dropped = line["dropped"]
         else:
@@ -54,6 +59,7 @@ class Report:
             "late": self.late,
             "dropped": self.dropped,
             "seen": self.seen,
+            **({} if self.last_ms == MAX_MS else {"last_ms": self.last_ms}),
         }
 
     @classmethod
@@ -63,13 +69,14 @@ class Report:
             ObservedFiring(key, tuple(window) if window else None, value, tuple(events), watermark_ms)
             for key, window, value, events, watermark_ms in data["firings"]
         ]
-        return cls(data["engine"], firings, data["late"], data["dropped"], data["seen"])
+        return cls(data["engine"], firings, data["late"], data["dropped"], data["seen"], data.get("last_ms", MAX_MS))
 
     def trace(self, scenario: Scenario, *, recorded: bool = False) -> Trace:
         """Make the trace of the scenario.
 
-        Firings at the watermark MAX come from the end of the replay; they are left out if the scenario's input runs on.
+        Firings at the watermark MAX may come from the end of the replay: they are left out if the scenario's input runs
+        on, or if its own end sent no MAX.
         """
-        runs_on = scenario.end_of_input_ms is None
+        runs_on = scenario.end_of_input_ms is None or self.last_ms != MAX_MS
         firings = [firing for firing in self.firings if not (runs_on and firing.watermark_ms == MAX_MS)]
         return observed_trace(scenario, firings, self.late, self.dropped, self.seen, self.engine, recorded)

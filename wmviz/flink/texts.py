@@ -30,7 +30,7 @@ $about
 $imports
 
 NAME = $name
-ID, KEY, VALUE, TIME = range(4)  # the fields of a row; TIME is event time in ms
+$fields
 $rows
 
 
@@ -49,6 +49,29 @@ $build
 
 $java$start
 """
+
+FIELDS = "ID, KEY, VALUE, TIME = range(4)  # the fields of a row; TIME is event time in ms"
+INPUT_FIELDS = """\
+ID, KEY, VALUE, TIME, PARTITION, AT = range(6)  # the fields of a row; TIME is event time, AT is its arrival, in ms
+TICKS, END, LAST = -1, -2, -3  # in place of a partition, in rows that are no events"""
+
+CONTROL_ROWS = '''
+
+def ticks(at_ms):
+    """Make a row that lets the ticks of the periodic emission happen, up to a time."""
+    return ("", "", 0, 0, TICKS, at_ms)
+
+
+def end(at_ms):
+    """Make a row that ends the input of every source subtask."""
+    return ("", "", 0, 0, END, at_ms)
+
+
+def last(at_ms):
+    """Make a row that says which watermark there is after the end; the end of this list must not pass for it."""
+    return ("", "", 0, 0, LAST, at_ms)
+
+'''
 
 TICK = """\
 NO_TIMESTAMP = -(2**63)
@@ -91,6 +114,23 @@ class Seen(KeyedProcessFunction):
     def process_element(self, row, context):
         yield json.dumps({"event": row[ID], "watermark_ms": context.timer_service().current_watermark()})'''
 
+INPUTS_STREAM = [
+    "row = Types.TUPLE([Types.STRING(), Types.STRING(), Types.LONG(), Types.LONG(), Types.INT(), Types.LONG()])",
+    "rows = env.from_collection(ROWS, row).assign_timestamps_and_watermarks(strategy)",
+    "events = rows.filter(lambda row: row[PARTITION] >= 0)",
+]
+
+INPUTS_SEEN = '''\
+class Seen(KeyedProcessFunction):
+    """Says which watermark each event meets, and which one there is after the end of the input."""
+
+    def process_element(self, row, context):
+        watermark_ms = context.timer_service().current_watermark()
+        if row[PARTITION] >= 0:
+            yield json.dumps({"event": row[ID], "watermark_ms": watermark_ms})
+        elif row[PARTITION] == LAST:
+            yield json.dumps({"last_ms": watermark_ms})'''
+
 LATE_LINE = """\
 def late_line(row):
     return json.dumps({"late": row[ID]})"""
@@ -116,14 +156,7 @@ class EndOfStreamTrigger(Trigger):
         context.delete_event_time_timer(window.max_timestamp())'''
 
 JAVA = """\
-# Watermarks at fixed places need a strategy in Java; it is compiled when the program starts.
-STRATEGY = \"\"\"\\
-$strategy\"\"\"
-
-LATE_COUNTER = \"\"\"\\
-$late_counter\"\"\"
-
-
+# Watermarks at fixed places need some Java; it is compiled when the program starts.
 """
 
 REPLAY_START = """\
@@ -132,7 +165,7 @@ $functions
 
 if __name__ == "__main__":
     choose_java()
-    env = environment(compile_java(STRATEGY, LATE_COUNTER))
+    env = environment(compile_java($java))
     with build(env).execute_and_collect(NAME) as lines:
         for line in lines:
             print(line)
