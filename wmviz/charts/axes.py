@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import altair as alt
 
@@ -23,7 +24,7 @@ _GRAINS_MS = ((_SECOND, 1), (_HOUR, _SECOND), (DAY_MS, _MINUTE), (float("inf"), 
 _MOST_TICKS = 6
 
 
-def labelled(ticks: Sequence[tuple[float, str]], **options: object) -> alt.Axis:
+def labelled(ticks: Sequence[tuple[float, str]], **options: Any) -> alt.Axis:
     """Make an axis with ticks and labels of our own."""
     values, labels = [value for value, _ in ticks], [label for _, label in ticks]
     return alt.Axis(
@@ -40,7 +41,7 @@ def short_duration(ms: float) -> str:
     return duration_text(round(ms / grain_ms) * grain_ms)
 
 
-def time_axis(title: str, times_ms: Iterable[int], edges_ms: Iterable[int], zone: str | None) -> dict[str, object]:
+def time_axis(title: str, times_ms: Iterable[int], edges_ms: Iterable[int], zone: str | None) -> dict[str, Any]:
     """Give scale, axis and title for times in ms: round times of the zone, which the title names."""
     axis = axis_of(times_ms, edges_ms, zone)
     return {
@@ -50,7 +51,7 @@ def time_axis(title: str, times_ms: Iterable[int], edges_ms: Iterable[int], zone
     }
 
 
-def count_axis(title: str | None, most: int) -> dict[str, object]:
+def count_axis(title: str | None, most: int) -> dict[str, Any]:
     """Give scale, axis and title for numbers of things, from 0 on; ticks are whole numbers."""
     step = next(step for step in _round_numbers() if most <= step * _MOST_TICKS)
     ticks = list(range(0, most + step, step))

@@ -199,7 +199,7 @@ def _chart(frame: pd.DataFrame, width: int) -> alt.LayerChart:
     below = labelled(list(enumerate(latency)), grid=False)
     above = labelled(list(enumerate(points["bound"])), orient="top", grid=True, titlePadding=4)
     share = {"scale": alt.Scale(domain=[0, 1.1], nice=False), "axis": share_axis(), "title": "share of the events"}
-    base = alt.Chart(frame).encode(
+    base = alt.Chart().encode(
         alt.X("place:Q", scale=across, axis=below, title="added latency: how much later the first result comes"),
         alt.Y("share:Q", **share),
         alt.Color("outcome:N", scale=scale(words, [colours[word] for word in words]), title=None),
@@ -209,7 +209,7 @@ def _chart(frame: pd.DataFrame, width: int) -> alt.LayerChart:
     lines = alt.layer(base.mark_line(), base.mark_point(opacity=1).encode(shape), _shares(frame, across, share))
     bounds = alt.Chart(points.assign(place=points.index)).mark_point(opacity=0)
     bounds = bounds.encode(alt.X("place:Q", scale=across, axis=above, title="out-of-orderness bound"))
-    return alt.layer(lines, bounds).resolve_scale(x="independent").properties(width=width, height=260)
+    return alt.layer(lines, bounds, data=frame).resolve_scale(x="independent").properties(width=width, height=260)
 
 
 def _shares(frame: pd.DataFrame, across: alt.Scale, share: dict[str, Any]) -> alt.Chart:

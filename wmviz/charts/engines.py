@@ -9,6 +9,7 @@ import altair as alt
 import pandas as pd
 
 from wmviz.charts.axes import count_axis
+from wmviz.charts.facts import unique
 from wmviz.charts.look import BLUE, CROSS, INK, ORANGE, RED, WIDTH, check_width, headed, name_of, scale
 from wmviz.comparison import Comparison, compare
 from wmviz.scenario import Scenario
@@ -98,14 +99,17 @@ def firing_rows(comparison: Comparison) -> pd.DataFrame:
     zone = comparison.ours.scenario.zone
     dated = needs_dates(comparison.ours.scenario, windows.values())
     rows = []
-    for key in order:
-        again = f" no. {key[3]}" if key[3] > 1 else ""
+    labels = unique(f"{key[0]} {window_text(windows[key], zone, dated)}{_again(key[3])}" for key in order)
+    for key, label in zip(order, labels, strict=True):
         agrees = ours.get(key) == flink.get(key)
-        label = f"{key[0]} {window_text(windows[key], zone, dated)}{again}" + ("" if agrees else " ≠")
         for engine, found in (("wmviz", ours.get(key)), (comparison.flink.engine, flink.get(key))):
             if found is not None:
-                rows.append((label, engine, found[0], agrees))
+                rows.append((label if agrees else f"{label} ≠", engine, found[0], agrees))
     return pd.DataFrame(rows, columns=["firing", "engine", "value", "agrees"])
+
+
+def _again(nth: int) -> str:
+    return f" no. {nth}" if nth > 1 else ""
 
 
 def _comparison_of(data: Any) -> Comparison:
@@ -125,7 +129,7 @@ def _counts(frame: pd.DataFrame, width: int) -> alt.LayerChart:
     numbers = pd.DataFrame({"total": totals.sum(), "said": totals.apply(_said)}).reset_index()
     y = alt.Y("kind:N", sort=kinds, title=None, axis=alt.Axis(ticks=False, domain=False))
     bars = (
-        alt.Chart(frame)
+        alt.Chart()
         .mark_bar(height={"band": 0.72})
         .encode(
             alt.X("outcomes:Q", **count_axis("outcomes", int(totals.sum().max()))),
@@ -135,7 +139,7 @@ def _counts(frame: pd.DataFrame, width: int) -> alt.LayerChart:
         )
     )
     said = alt.Chart(numbers).mark_text(align="left", dx=5).encode(alt.X("total:Q"), y, alt.Text("said:N"))
-    return alt.layer(bars, said).properties(width=width, height=alt.Step(24))
+    return alt.layer(bars, said, data=frame).properties(width=width, height=alt.Step(24))
 
 
 def _said(numbers: pd.Series[int]) -> str:

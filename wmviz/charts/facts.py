@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from math import ceil
 from typing import TypeVar
 
@@ -13,18 +14,19 @@ from wmviz.trace import Kind, Trace, TraceError
 _Item = TypeVar("_Item")
 
 
-def every_row(trace: Trace, taker: str) -> Trace:
-    """Give the trace back if it holds every kind of row.
+def holding(kinds: Collection[Kind], trace: Trace, taker: str) -> Trace:
+    """Give the trace back if it holds these kinds of rows.
 
     Raises
     ------
     TraceError
-        If it holds results only, or what Flink reports.
+        If it holds results only, or if Flink does not report them.
     """
-    if trace.observed == frozenset(Kind):
+    if trace.observed.issuperset(kinds):
         return trace
-    way = 'simulate with trace="full"' if trace.engine == "wmviz" else "give the scenario or our own trace"
-    raise TraceError(f"charts.{taker} needs every row of a run, and this trace holds only results; {way}")
+    what = "holds results only" if trace.engine == "wmviz" else f"has what {trace.engine} reports, which is less"
+    way = 'simulate with trace="full"' if trace.engine == "wmviz" else "give the scenario"
+    raise TraceError(f"charts.{taker} needs more rows than this trace has: it {what}; {way}")
 
 
 def event_looks(trace: Trace) -> list[Look]:
@@ -66,3 +68,13 @@ def thinned(items: Sequence[_Item], most: int) -> list[_Item]:
 def quantile(ordered: Sequence[int], share: float) -> int:
     """Give the smallest value that at least this share of the ordered values does not exceed."""
     return ordered[max(0, ceil(share * len(ordered)) - 1)]
+
+
+def unique(labels: Iterable[str]) -> list[str]:
+    """Make labels differ: on the night when clocks go back, two windows have the same. A repeat gets ``#2``."""
+    taken: Counter[str] = Counter()
+    found = []
+    for label in labels:
+        taken[label] += 1
+        found.append(label if taken[label] == 1 else f"{label} #{taken[label]}")
+    return found

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import groupby
 
 import altair as alt
 import pandas as pd
 
 from wmviz.charts.axes import count_axis
+from wmviz.charts.facts import unique
 from wmviz.charts.look import BLUE, ORANGE, WIDTH, check_width, count_text, headed, name_of, scale, trace_of
 from wmviz.scenario import Scenario
 from wmviz.stage.picture import needs_dates, window_text
@@ -54,7 +54,7 @@ def firings(data: Scenario | Trace, *, width: int = WIDTH) -> alt.LayerChart:
         what.append("Windows that follow each other share a bar.")
     rows = list(dict.fromkeys(frame["window"]))
     totals = frame.groupby("window", sort=False)["firings"]
-    base = alt.Chart(frame).encode(alt.Y("window:N", sort=rows, title=None, axis=alt.Axis(ticks=False, domain=False)))
+    base = alt.Chart().encode(alt.Y("window:N", sort=rows, title=None, axis=alt.Axis(ticks=False, domain=False)))
     bars = base.mark_bar(height={"band": 0.72}).encode(
         alt.X("firings:Q", **count_axis("firings, all keys together", int(totals.sum().max() if rows else 0))),
         alt.Color("firing:N", scale=scale(_WORDS, [BLUE, ORANGE]), title=None),
@@ -63,7 +63,7 @@ def firings(data: Scenario | Trace, *, width: int = WIDTH) -> alt.LayerChart:
     numbers = pd.DataFrame({"total": totals.sum(), "said": totals.apply(_said)}).reset_index()
     rows_y = alt.Y("window:N", sort=rows)
     counts = alt.Chart(numbers).mark_text(align="left", dx=5).encode(alt.X("total:Q"), rows_y, alt.Text("said:N"))
-    chart = alt.layer(bars, counts).properties(width=width, height=alt.Step(24))
+    chart = alt.layer(bars, counts, data=frame).properties(width=width, height=alt.Step(24))
     return headed(chart, name_of(trace.scenario), what, width)
 
 
@@ -75,17 +75,19 @@ def firing_rows(trace: Trace) -> pd.DataFrame:
     windows = sorted(counts, key=lambda window: (window.start_ms or 0, window.end_ms or 0))
     dated = needs_dates(trace.scenario, windows)
     size = -(-len(windows) // MOST_ROWS) or 1
+    groups = [windows[first : first + size] for first in range(0, len(windows), size)]
     rows = []
-    for _, numbers in groupby(range(len(windows)), key=lambda number: number // size):
-        group = [windows[number] for number in numbers]
-        label = window_text(group[0], trace.scenario.zone, dated)
-        if len(group) > 1:
-            label = f"{label} and {len(group) - 1} more"
+    for label, group in zip(unique(_label(group, trace.scenario.zone, dated) for group in groups), groups, strict=True):
         number = [sum(counts[window][again] for window in group) for again in (False, True)]
         ends = group[0].start_ms, group[-1].end_ms
         rows += [(label, *ends, len(group), _WORDS[again], number[again], again) for again in (0, 1)]
     columns = ["window", "start_ms", "end_ms", "windows", "firing", "firings", "again"]
     return pd.DataFrame(rows, columns=columns).astype({"start_ms": "Int64", "end_ms": "Int64"})
+
+
+def _label(group: list[AnyWindow], zone: str | None, dated: bool) -> str:
+    label = window_text(group[0], zone, dated)
+    return label if len(group) == 1 else f"{label} and {len(group) - 1} more"
 
 
 def _said(numbers: pd.Series[int]) -> str:

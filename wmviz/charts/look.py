@@ -148,12 +148,13 @@ def trace_of(value: Any, taker: str) -> Trace:
     Raises
     ------
     TraceError
-        If it is neither.
+        If it is neither, or has no events.
     """
-    if isinstance(value, Trace):
-        return value
-    if isinstance(value, Scenario):
-        return simulate(value)
+    if isinstance(value, Trace | Scenario):
+        trace = value if isinstance(value, Trace) else simulate(value)
+        if trace.scenario.events:
+            return trace
+        raise TraceError(f"charts.{taker} has nothing to draw: there are no events")
     raise TraceError(
         f"charts.{taker} takes a scenario or a trace, not {type(value).__name__}; "
         f'write charts.{taker}(wmviz.scenario("leaderboard"))'

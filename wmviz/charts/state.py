@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from wmviz.charts.axes import count_axis, time_axis
-from wmviz.charts.facts import every_row, thinned
+from wmviz.charts.facts import holding, thinned
 from wmviz.charts.look import BLUE, TEAL, WIDTH, check_width, count_text, headed, name_of, trace_of
 from wmviz.scenario import Scenario
 from wmviz.trace import Kind, Trace
@@ -32,22 +32,24 @@ def state(data: Scenario | Trace, *, width: int = WIDTH) -> alt.VConcatChart:
     Returns
     -------
     altair.VConcatChart
-        Its data: ``at_ms`` (processing time, ms since the epoch), ``windows``, ``events`` (numbers).
+        Its data: ``at_ms`` (processing time, ms since the epoch), ``windows``, ``events`` (numbers). The last row is
+        the end of the axis, with the last size.
 
     Raises
     ------
     TraceError
         If `data` is neither, or a trace that holds results only, or `width` is no width.
     """
-    trace, width = every_row(trace_of(data, "state"), "state"), check_width(width)
+    trace, width = holding({Kind.ADDED, Kind.CLEANED}, trace_of(data, "state"), "state"), check_width(width)
     moments = sizes(trace)
     most = [max((size[column] for size in moments), default=0) for column in (1, 2)]
     frame = pd.DataFrame(_highest(moments), columns=["at_ms", "windows", "events"])
     x = time_axis("processing time", frame["at_ms"].tolist(), (), trace.scenario.zone)
+    frame.loc[len(frame)] = [x["scale"].domain[1], *moments[-1][1:]]  # so that the last size is seen
     windows, events = count_text(most[0], "live window"), count_text(most[1], "event")
     what = [f"State of the window operator: at most {windows} (one for each key) and {events} in them."]
-    if len(frame) < len(moments):
-        what.append(f"Drawn is the highest of every {len(moments) / len(frame):,.0f} moments.")
+    if len(moments) > MOST_MOMENTS:
+        what.append(f"Drawn is the highest of every {len(moments) / MOST_MOMENTS:,.0f} moments.")
     chart = alt.vconcat(
         _panel("windows", count_axis("live windows", most[0]), TEAL, {**x, "title": None}, width),
         _panel("events", count_axis("events in them", most[1]), BLUE, x, width),
@@ -61,9 +63,7 @@ def sizes(trace: Trace) -> list[tuple[int, int, int]]:
     content: dict[int, int] = {}
     held = 0
     moments: list[tuple[int, int, int]] = []
-    rows = range(len(trace))
-    for row in rows:
-        kind, subject = trace.kind[row], trace.subject[row]
+    for row, (kind, subject) in enumerate(zip(trace.kind, trace.subject, strict=True)):
         if kind == Kind.ADDED:
             content[subject] = content.get(subject, 0) + 1
             held += 1

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from wmviz.charts.axes import time_axis
-from wmviz.charts.facts import event_looks, thinned
+from wmviz.charts.facts import event_looks, holding, thinned
 from wmviz.charts.look import (
     INK,
     LOOK_COLOURS,
@@ -56,9 +56,9 @@ def watermark(data: Scenario | Trace, *, width: int = WIDTH) -> alt.LayerChart:
     Raises
     ------
     TraceError
-        If `data` is neither, or `width` is no width.
+        If `data` is neither, or a trace that holds results only, or `width` is no width.
     """
-    trace, width = trace_of(data, "watermark"), check_width(width)
+    trace, width = holding({Kind.ARRIVED}, trace_of(data, "watermark"), "watermark"), check_width(width)
     scenario = trace.scenario
     lines, lines_note = line_rows(trace)
     events, events_note = event_rows(trace)
@@ -70,8 +70,7 @@ def watermark(data: Scenario | Trace, *, width: int = WIDTH) -> alt.LayerChart:
     chart = alt.layer(
         _diagonal(x, y),
         _events(events, x, y),
-        _lines(lines, x, y),
-        *_statuses(lines, x, y),
+        *([_lines(lines, x, y), *_statuses(lines, x, y)] if len(lines) else []),
     ).resolve_scale(color="independent", shape="independent", strokeDash="independent")
     what = [f"Watermark against time ({trace.engine}). {_told(trace)}"]
     return headed(
@@ -109,7 +108,7 @@ def input_clocks(trace: Trace) -> list[int]:
     """Give the clocks of the inputs that are combined: partitions, and where there are several, source subtasks."""
     names = list(enumerate(trace.clocks))
     partitions = [clock for clock, name in names if name.startswith("partition ")]
-    sources = [clock for clock, name in names if name.startswith("source[") and name.endswith("]")]
+    sources = [clock for clock, name in names if name.startswith("source[") and "→" not in name]
     return partitions + sources
 
 
