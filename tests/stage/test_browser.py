@@ -26,7 +26,7 @@ READ = """() => {
   for (const row of document.querySelectorAll(".wmviz-fate")) {
     counts[row.querySelector(".wmviz-words").textContent] = Number(row.querySelector(".wmviz-count").textContent);
   }
-  const drawn = [...document.querySelectorAll(".wmviz-plane path.wmviz-marble[data-look]")];
+  const drawn = [...document.querySelectorAll(".wmviz-plane-box path.wmviz-marble[data-look]")];
   const marbles = drawn.filter((marble) => marble.style.display !== "none");
   const rows = [...document.querySelectorAll(".wmviz-results tbody tr:not(.wmviz-group)")].filter((row) => !row.hidden);
   return {
@@ -136,7 +136,7 @@ def test_keys_and_the_scrubber_reach_every_moment(page) -> None:
 def test_marbles_stand_where_their_times_are(page) -> None:
     page.keyboard.press("End")
     places = page.evaluate(
-        """() => [...document.querySelectorAll(".wmviz-plane path.wmviz-marble[data-look]")].map(
+        """() => [...document.querySelectorAll(".wmviz-plane-box path.wmviz-marble[data-look]")].map(
              (m) => m.getAttribute("transform").match(/[-\\d.]+/g).map(Number))"""
     )
     events = LEADERBOARD.events
@@ -152,7 +152,7 @@ def test_marbles_stand_where_their_times_are(page) -> None:
 def test_a_click_on_a_marble_tells_its_life_and_a_sentence_leads_back(page) -> None:
     page.keyboard.press("End")
     index = TRACE.event_index("r4471@6:56")
-    place = page.locator(".wmviz-plane path.wmviz-marble[data-look]").nth(index).bounding_box()
+    place = page.locator(".wmviz-plane-box path.wmviz-marble[data-look]").nth(index).bounding_box()
     page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
     assert "13 min later" in page.locator(".wmviz-bubble").text_content()
     page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
@@ -362,7 +362,7 @@ def test_python_moves_the_playhead_and_a_closed_stage_stands_still(hosted) -> No
 @pytest.mark.parametrize("step", [-1, 20, 67])
 def test_another_picture_of_the_same_events_is_drawn_into_the_same_frame(step: int, hosted) -> None:
     hosted.keyboard.press("End")
-    hosted.evaluate("window.before = [...document.querySelectorAll('.wmviz-plane path.wmviz-marble[data-look]')]")
+    hosted.evaluate("window.before = [...document.querySelectorAll('.wmviz-plane-box path.wmviz-marble[data-look]')]")
     other = LEADERBOARD.replace(bound="30 min", lateness="0 ms")
     trace = wmviz.simulate(other)
     step = min(step, trace.steps - 1)
@@ -378,7 +378,7 @@ def test_another_picture_of_the_same_events_is_drawn_into_the_same_frame(step: i
     assert hosted.evaluate("window.before.every((mark) => mark.isConnected)")
     hosted.evaluate("(step) => window.model.set('step', step)", trace.steps - 1)
     assert_shows(hosted.evaluate(READ), trace, trace.steps - 1)
-    assert hosted.evaluate("document.querySelectorAll('.wmviz-plane path.wmviz-marble[data-look]').length") == 19
+    assert hosted.evaluate("document.querySelectorAll('.wmviz-plane-box path.wmviz-marble[data-look]').length") == 19
 
 
 def test_a_change_of_width_changes_no_numbers(page) -> None:

@@ -113,7 +113,7 @@ class Plane {
     // What moves in every frame lies on a sheet of its own, so that the marbles below are not painted again.
     const sheet = { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height };
     this.over = svg("svg", { ...sheet, class: "wmviz-plane-svg wmviz-over wmviz-labels", "aria-hidden": "true" }, this.lines.over, this.selection(), this.nowLine());
-    this.node = html("div", { class: "wmviz-plane" }, ...(this.marbles.canvas ? [this.marbles.canvas.node] : []), this.svg, this.over);
+    this.node = html("div", { class: "wmviz-sheet wmviz-plane" }, ...(this.marbles.canvas ? [this.marbles.canvas.node] : []), this.svg, this.over);
   }
 
   // ------------------------------------------------------------- what never changes

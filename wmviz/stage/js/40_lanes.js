@@ -18,7 +18,7 @@ class Lanes {
     this.rings = new Rings(this.points);
     this.over = svg("svg", { ...sheet, class: "wmviz-plane-svg wmviz-over" }, this.words, this.rings.layer, this.line);
     const { canvas } = this.marbles;
-    this.node = html("div", { class: "wmviz-plane" }, ...(canvas ? [canvas.node] : []), this.svg, this.over);
+    this.node = html("div", { class: "wmviz-sheet wmviz-lanes" }, ...(canvas ? [canvas.node] : []), this.svg, this.over);
     this.fill(picture);
   }
 

@@ -3,7 +3,7 @@
 class Variant {
   constructor() {
     this.name = html("p", { class: "wmviz-variant-name" });
-    this.sheet = html("div", { class: "wmviz-plane-box", role: "img" });
+    this.sheet = html("div", { class: "wmviz-surface", role: "img" });
     this.lines = html("ul", { class: "wmviz-differences", "aria-label": "What differs" });
     this.node = html("section", { class: "wmviz-variant", "aria-label": "Variant B" }, this.name, this.sheet, this.lines);
   }

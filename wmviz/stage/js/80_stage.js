@@ -34,8 +34,8 @@ class Stage {
     this.note = html("p", { class: "wmviz-note" });
     this.bubble = html("div", { class: "wmviz-bubble", role: "status" });
     this.bubble.hidden = true;
-    this.planeBox = html("div", { class: "wmviz-plane-box", tabindex: "0", role: "group" });
-    this.lanesBox = html("div", { class: "wmviz-plane-box wmviz-lanes-box", tabindex: "0", role: "group", "aria-label": "Lanes: the events of each partition in order of arrival" });
+    this.planeBox = html("div", { class: "wmviz-surface wmviz-plane-box", tabindex: "0", role: "group" });
+    this.lanesBox = html("div", { class: "wmviz-surface wmviz-lanes-box", tabindex: "0", role: "group", "aria-label": "Lanes: the events of each partition in order of arrival" });
     this.pipelineBox = html("section", { class: "wmviz-pipeline", tabindex: "0", "aria-label": "Pipeline" });
     this.legendBox = html("div");
     this.name = html("p", { class: "wmviz-variant-name" }, html("strong", { text: "A" }), html("span", { text: " on the stage" }));
