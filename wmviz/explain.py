@@ -136,10 +136,21 @@ class _Teller:
     def arrived(self, record: Record) -> str:
         """ARRIVED."""
         event = _event(record)
+        if record.at_ms != event.arrival_time_ms:
+            return self._read_later(event, record)
         lag_ms = event.arrival_time_ms - event.event_time_ms
         side = "after" if lag_ms > 0 else "before"
         lag = f"{duration_text(abs(lag_ms))} {side} it happened" if lag_ms else "as it happens"
         return f"{event.id} ({self.value(event.value)}) reaches the source at {self.time(record.at_ms)}, {lag}."
+
+    def _read_later(self, event: Event, record: Record) -> str:
+        """Tell of an event that was not read when it came."""
+        who = f"{event.id} ({self.value(event.value)})"
+        rows = self.trace.rows_of["event", self.trace.subject[record.row]]
+        if any(row < record.row and self.trace.kind[row] == Kind.ARRIVED for row in rows):
+            return f"The source reads {who} again at {self.time(record.at_ms)}."
+        since = self.time(event.arrival_time_ms)
+        return f"The source reads {who} at {self.time(record.at_ms)}; it has waited there since {since}."
 
     def watermark(self, record: Record) -> str:
         """WATERMARK: of a source, a partition, a channel, or the window operator."""

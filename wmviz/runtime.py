@@ -36,6 +36,7 @@ class Checkpoints:
     min_pause_ms: int = 0
     timeout_ms: int = 600_000
     max_concurrent: int = 1
+    notice_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ CHECKPOINT_FIELDS = (
     Field("min_pause", "min_pause_ms", LENGTH, 0, "From the end of a successful one to the next."),
     Field("timeout", "timeout_ms", _OFTEN, 600_000, "After which a checkpoint that is not complete is given up."),
     Field("max_concurrent", "max_concurrent", _COUNT, 1, "How many may be pending."),
+    Field("notice", "notice_ms", LENGTH, 0, "From its completion until the tasks hear of it, and the sink commits."),
 )
 ALIGNMENT_FIELDS = (
     Field("drift", "drift_ms", LENGTH, 0, "How far a watermark may be ahead of the lowest of the group."),

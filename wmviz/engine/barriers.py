@@ -538,6 +538,7 @@ class CheckpointedInputGate:
         self._waiting = [0] * channels
         self._queues: list[deque[_Entry]] = [deque() for _ in range(channels)]
         self._blocked: set[int] = set()
+        self._in_turn: deque[int] = deque()  # channels that may have something to take, in the order of their turns
         self._last_barrier = [-1] * channels
         self._announced: dict[int, _Entry] = {}
         self._priority: deque[tuple[int, CheckpointBarrier]] = deque()
@@ -578,6 +579,7 @@ class CheckpointedInputGate:
         entry = _Entry(self._serial, element)
         self._queues[channel].append(entry)
         self._waiting[channel] += 1
+        self._take_turn(channel)
         if isinstance(element, CheckpointBarrier):
             self._arrived(channel, element, entry)
         elif self._capture and channel in self._capture.waits and _is_data(element):
@@ -629,6 +631,25 @@ class CheckpointedInputGate:
             return False
         return self.poll(min(heads)[1]) or self.poll_next()  # what was overtaken is no element
 
+    def poll_in_turn(self) -> bool:
+        """Let one element of the channel through whose turn it is; False if nothing can come.
+
+        Notes
+        -----
+        Flink 2.3.0: SingleInputGate.inputChannelsWithData: a channel that has more goes behind the others, and so does
+        one that is resumed.
+        """
+        while self._in_turn:
+            channel = self._in_turn.popleft()
+            if self.poll(channel):
+                self._take_turn(channel)
+                return True
+        return False
+
+    def _take_turn(self, channel: int) -> None:
+        if self._queues[channel] and channel not in self._blocked and channel not in self._in_turn:
+            self._in_turn.append(channel)
+
     def advance(self, now_ms: int) -> None:
         """Let the machine's clock reach a time."""
         self._now_ms = now_ms
@@ -664,6 +685,7 @@ class CheckpointedInputGate:
         """Let a blocked channel go on."""
         if channel in self._blocked:
             self._blocked.discard(channel)
+            self._take_turn(channel)
             self._out.resumed(channel)
 
     def convert_to_priority_event(self, channel: int) -> None:

@@ -155,7 +155,7 @@ class TaskInput:
 
     def drain(self) -> None:
         """Take what can be taken, up to an event that keeps the task busy."""
-        while self.busy_until_ms is None and self.gate.poll_next():
+        while self.busy_until_ms is None and self.gate.poll_in_turn():
             pass
 
     def work_done(self) -> None:

@@ -179,7 +179,8 @@ class Attempt:
 
     def _plan_clock_timer(self, task: TaskInput) -> None:
         """Put the next processing-time timer of a task on the agenda."""
-        due_ms = task.task.operator.next_processing_time_ms()
+        by_clock = self.scenario.window.time == "processing"
+        due_ms = task.task.operator.next_processing_time_ms() if by_clock else None
         if due_ms is None or self._clock_timers.get(task.place) == due_ms:
             return
         self._clock_timers[task.place] = due_ms
@@ -302,7 +303,7 @@ class RunningJob:
             at_ms, is_background, action = agenda.pop()
             if self._has_restarted:  # what was due while the job was down comes now
                 at_ms = max(at_ms, self.recorder.at_ms)
-            self.recorder.at_ms = at_ms
+            self.recorder.begins(at_ms)
             if not is_background:
                 self._last_ms = at_ms
             try:
@@ -321,7 +322,7 @@ class RunningJob:
             return agenda
         # Only clocks are left: one more checkpoint, so that what was done last is in one, and the broker's timeouts.
         settings = self._settings.checkpoints
-        round_ms = max(settings.interval_ms, settings.min_pause_ms) if settings else 0
+        round_ms = max(settings.interval_ms, settings.min_pause_ms) + settings.notice_ms if settings else 0
         return agenda if agenda.next[0] <= max(self._last_ms + round_ms, self._broker_due_ms or 0) else None
 
     @property
@@ -393,9 +394,18 @@ class RunningJob:
             )
 
     def completed(self, checkpoint: Checkpoint) -> None:
-        """Let sinks commit; a savepoint that the job goes on after commits nothing."""
+        """Let the tasks hear of it, at once or after a while."""
         self.recorder.checkpoint(checkpoint, CheckpointPhase.COMPLETED)
         self._failures = 0
+        notice_ms = self._settings.checkpoints.notice_ms if self._settings.checkpoints else 0
+        if not notice_ms:
+            self._complete(checkpoint)
+        elif self._attempt is not None:
+            at_ms = self.recorder.at_ms + notice_ms
+            self._attempt.agenda.plan(at_ms, Turn.AT_ONCE, lambda: self._complete(checkpoint), background=True)
+
+    def _complete(self, checkpoint: Checkpoint) -> None:
+        """Let sinks commit; a savepoint that the job goes on after commits nothing."""
         if not checkpoint.savepoint or self._stop is not None:
             for sink in self.recorder.sinks:
                 sink.advance(self.recorder.at_ms)

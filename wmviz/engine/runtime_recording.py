@@ -64,6 +64,10 @@ class RuntimeRecording(Recorder):
         self._waited: tuple[int, int, int] | None = None
         self._alive_since = 0
 
+    def begins(self, at_ms: int) -> None:
+        """Something begins at a time: what it changes is no part of the step before."""
+        self.at_ms, self.cause, self._place = at_ms, -1, -1
+
     def delivered(self, place: int) -> None:
         """A window task takes an element, which may have waited in its channel."""
         super().delivered(place)
@@ -247,6 +251,8 @@ class RuntimeRecording(Recorder):
     def transaction(self, transaction: Transaction) -> None:
         """A transaction begins or goes on; told by the sink in the present step."""
         phase = transaction.phase
+        if self._place < 0:
+            self._begin(self._job)
         self._row(Kind.TRANSACTION, transaction.number, phase, self.cause)
         if phase is TransactionPhase.OPEN:
             self._written_in[transaction.number] = []
@@ -256,8 +262,6 @@ class RuntimeRecording(Recorder):
 
     def timed_out(self) -> None:
         """The broker's clock has reached the timeout of a transaction."""
-        self.cause = -1
-        self._begin(self._job)
         for sink in self.sinks:
             sink.advance(self.at_ms)
 
