@@ -384,8 +384,7 @@ def test_a_notebook_keeps_a_picture_that_is_the_same_every_time() -> None:
     assert first == second
     assert set(first) == {"text/plain", "text/html"}
     assert (
-        first["text/plain"]
-        == f"{LEADERBOARD.title}. Watermark against time (wmviz). 19 events; it ends at 7:59:59.999."
+        first["text/plain"] == f"{LEADERBOARD.title} Watermark against time (wmviz). 19 events; it ends at 7:59:59.999."
     )
     svg = base64.b64decode(first["text/html"].split("base64,")[1].split('"')[0])
     assert ElementTree.fromstring(svg).tag.endswith("svg")

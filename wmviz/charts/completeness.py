@@ -163,7 +163,7 @@ def _scenario_of(data: Any) -> Scenario:
     if not isinstance(scenario, Scenario):
         raise TraceError(
             f"charts.completeness takes a scenario or a trace, not {type(data).__name__}; "
-            'write charts.completeness(wmviz.scenario("leaderboard"))'
+            'write wmviz.charts.completeness(wmviz.scenario("leaderboard"))'
         )
     if not scenario.events:
         raise TraceError("charts.completeness has nothing to draw: there are no events")

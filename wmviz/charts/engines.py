@@ -17,6 +17,7 @@ from wmviz.stage.picture import needs_dates, window_text
 from wmviz.trace import Trace, TraceError
 from wmviz.window import GLOBAL_WINDOW, TimeWindow
 
+LABELS = 120
 MOST_FIRINGS = 30
 _KINDS = {
     "firing": "firings",
@@ -39,7 +40,7 @@ def engines(data: Comparison | Scenario, *, width: int = WIDTH) -> alt.VConcatCh
     data
         ``wmviz.compare(scenario)``, or a scenario, which is compared (this runs Flink).
     width
-        Width of the plot in pixels.
+        Width of the plot with its labels in pixels.
 
     Returns
     -------
@@ -59,9 +60,10 @@ def engines(data: Comparison | Scenario, *, width: int = WIDTH) -> alt.VConcatCh
     total = len(comparison.ours.outcomes().firings.keys() | comparison.flink.outcomes().firings.keys())
     if drawn < total:
         what.append(f"Of {total:,} firings {drawn} are drawn, those that differ first.")
-    parts = [_counts(counts, width)]
+    plot = max(width - LABELS, 120)
+    parts = [_counts(counts, plot)]
     if drawn:
-        parts.append(_values(firings, comparison, width))
+        parts.append(_values(firings, comparison, plot))
     chart = alt.vconcat(*parts).resolve_scale(color="independent", shape="independent")
     return headed(chart, name_of(comparison.ours.scenario), what, width)
 
@@ -119,7 +121,7 @@ def _comparison_of(data: Any) -> Comparison:
         return compare(data)
     hint = "compare(trace.scenario)" if isinstance(data, Trace) else 'compare(wmviz.scenario("leaderboard"))'
     raise TraceError(
-        f"charts.engines takes a comparison, not {type(data).__name__}; write charts.engines(wmviz.{hint})"
+        f"charts.engines takes a comparison, not {type(data).__name__}; write wmviz.charts.engines(wmviz.{hint})"
     )
 
 

@@ -15,6 +15,7 @@ from wmviz.stage.picture import needs_dates, window_text
 from wmviz.trace import Trace
 from wmviz.window import AnyWindow
 
+LABELS = 60
 MOST_ROWS = 30
 _WORDS = ("first result", "fired again")
 
@@ -29,7 +30,7 @@ def firings(data: Scenario | Trace, *, width: int = WIDTH) -> alt.LayerChart:
     data
         A scenario, which is run, or a trace of ours or of Flink.
     width
-        Width of the plot in pixels.
+        Width of the plot with its labels in pixels.
 
     Returns
     -------
@@ -63,7 +64,7 @@ def firings(data: Scenario | Trace, *, width: int = WIDTH) -> alt.LayerChart:
     numbers = pd.DataFrame({"total": totals.sum(), "said": totals.apply(_said)}).reset_index()
     rows_y = alt.Y("window:N", sort=rows)
     counts = alt.Chart(numbers).mark_text(align="left", dx=5).encode(alt.X("total:Q"), rows_y, alt.Text("said:N"))
-    chart = alt.layer(bars, counts, data=frame).properties(width=width, height=alt.Step(24))
+    chart = alt.layer(bars, counts, data=frame).properties(width=max(width - LABELS, 120), height=alt.Step(24))
     return headed(chart, name_of(trace.scenario), what, width)
 
 

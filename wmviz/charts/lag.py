@@ -102,7 +102,7 @@ def _lags(data: Any) -> tuple[str, list[int]]:
     else:
         raise TraceError(
             f"charts.lag takes a scenario, a trace or a pandas table, not {type(data).__name__}; "
-            'write charts.lag(wmviz.scenario("leaderboard"))'
+            'write wmviz.charts.lag(wmviz.scenario("leaderboard"))'
         )
     if not lags_ms:
         raise TraceError("charts.lag has nothing to draw: there are no events")

@@ -45,6 +45,7 @@ LOOK_SHAPES = {
 }
 LOOK_WORDS = dict(zip(Look, LOOKS, strict=True))
 
+_UNSEEN = re.compile(r' (?:class|role|aria-[\w-]+|pointer-events)="[^"]*"')
 _CONFIG: dict[str, Any] = {
     "background": "transparent",
     "font": "Liberation Sans, Arial, Helvetica, sans-serif",
@@ -132,14 +133,18 @@ def render(spec: dict[str, Any], **_: Any) -> dict[str, str]:
 
 
 def svg_of(spec: dict[str, Any]) -> str:
-    """Draw a specification as SVG; ids are counted from 0, and not on from the chart before."""
+    """Draw a specification as SVG, without what an image element ignores.
+
+    Ids are counted from 0, and not on from the chart before: the same chart gives the same text.
+    """
     bundle: Any = spec_to_mimebundle(spec, format="svg", mode="vega-lite")
     numbers: dict[str, str] = {}
 
     def renumber(found: re.Match[str]) -> str:
         return found[1] + numbers.setdefault(found[2], f"clip{len(numbers)}")
 
-    return re.sub(r'(id="|url\(#)(clip\d+)', renumber, bundle["image/svg+xml"])
+    svg = re.sub(r'(id="|url\(#)(clip\d+)', renumber, bundle["image/svg+xml"])
+    return re.sub(r"<[^>]*>", lambda tag: _UNSEEN.sub("", tag[0]), svg)
 
 
 def trace_of(value: Any, taker: str) -> Trace:
@@ -157,7 +162,7 @@ def trace_of(value: Any, taker: str) -> Trace:
         raise TraceError(f"charts.{taker} has nothing to draw: there are no events")
     raise TraceError(
         f"charts.{taker} takes a scenario or a trace, not {type(value).__name__}; "
-        f'write charts.{taker}(wmviz.scenario("leaderboard"))'
+        f'write wmviz.charts.{taker}(wmviz.scenario("leaderboard"))'
     )
 
 
@@ -183,7 +188,11 @@ def headed(chart: Any, name: str, what: Sequence[str], width: int) -> Any:
     """Put the name of the scenario and what the chart shows above it, broken to its width, and say the same as text."""
     lines = [line for sentence in what for line in textwrap.wrap(sentence, (width + 60) // 6)]
     title = alt.Title(text=textwrap.wrap(name, (width + 60) // 8) or [""], subtitle=lines)
-    return chart.properties(title=title, description=f"{name}. {' '.join(what)}")
+    return chart.properties(title=title, description=f"{name}{_stop(name)} {' '.join(what)}")
+
+
+def _stop(name: str) -> str:
+    return "" if name.endswith((".", "?", "!")) else "."
 
 
 def count_text(number: int, what: str) -> str:

@@ -42,12 +42,18 @@ class LocalClock:
     def __init__(self, zone: str) -> None:
         self.name = zone
         self._zone: tzinfo = zone_info(zone)
+        self._offset_of_day_ms: dict[int, int | None] = {}
         # Java's TimeZone.useDaylightTime: the rule of the years to come changes the offset.
         self._saves_daylight = len({self._zone.utcoffset(datetime(2300, month, 15)) for month in range(1, 13)}) > 1
 
     def local_ms(self, epoch_ms: int) -> int:
         """Give what the clock shows at a moment (toUtcTimestampMills)."""
-        return epoch_ms + self._offset_at_ms(epoch_ms)
+        day = epoch_ms // DAY_MS
+        if day not in self._offset_of_day_ms:
+            first_ms, last_ms = self._offset_at_ms(day * DAY_MS), self._offset_at_ms((day + 1) * DAY_MS - 1)
+            self._offset_of_day_ms[day] = first_ms if first_ms == last_ms else None  # no zone changes twice in a day
+        offset_ms = self._offset_of_day_ms[day]
+        return epoch_ms + (self._offset_at_ms(epoch_ms) if offset_ms is None else offset_ms)
 
     def first_ms(self, local_ms: int) -> int:
         """Give the first moment at which the clock shows this time or, where it skips this time, a later one."""
