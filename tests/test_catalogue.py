@@ -69,7 +69,7 @@ class TestFiles:
     def test_an_unknown_name_is_a_sentence_with_the_nearest(self):
         with pytest.raises(ScenarioError, match=r"there is no scenario 'leaderbord' .* did you mean 'leaderboard'\?"):
             wmviz.scenario("leaderbord")
-        with pytest.raises(ScenarioError, match="there is busy-saturday, "):
+        with pytest.raises(ScenarioError, match="there is alignment-after-source, "):
             catalogue.scenario("")
 
 

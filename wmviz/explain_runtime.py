@@ -190,7 +190,7 @@ def _rewound(words: Words, record: Record) -> str:
     name = _name(record)
     if words.trace.scenario.replay == "none":
         return f"{name} waits in a channel again, as it did at the checkpoint."
-    return f"{name} is behind the checkpoint: what became of it is undone, and it is handled again."
+    return f"What became of {name} is undone, since the restored state does not have it: it is handled again."
 
 
 def _lost(words: Words, record: Record) -> str:
