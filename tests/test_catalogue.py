@@ -218,3 +218,27 @@ class TestManyInputs:
         assert sum(value for (key, *_), value in trace.totals.items() if key == "r4471") == 6000
         assert trace.outcomes().late == {"r9@6:04"}
         assert "Session [6:00, 6:16) of r4471 becomes part of [6:00, 6:35)" in str(trace.explain("r4471@6:00"))
+
+
+class TestDaylightSaving:
+    NIGHT_RUN = "r4471@2026-10-25 23:30"
+    SUNDAY = (time_ms("2026-10-25T00:00+02:00"), time_ms("2026-10-26T00:00+01:00"))
+
+    def day_of(self, trace, event):
+        return {firing.window for firing in trace.all_firings if event in firing.event_ids}
+
+    def test_sunday_has_25_hours_and_counts_the_run_at_23_30_and_both_runs_at_2_30(self):
+        trace = wmviz.simulate(wmviz.scenario("daylight-saving"))
+        assert self.day_of(trace, self.NIGHT_RUN) == {self.SUNDAY}
+        assert self.SUNDAY[1] - self.SUNDAY[0] == 25 * 3_600_000
+        assert self.day_of(trace, "r9@2026-10-25 02:30") == self.day_of(trace, "r12@2026-10-25 02:30") == {self.SUNDAY}
+        assert trace.late["event"].tolist() == ["r12@2026-10-25 21:15"]
+
+    def test_days_at_a_fixed_offset_put_the_run_at_23_30_into_monday(self):
+        fixed = wmviz.scenario("daylight-saving").replace(window={"zone": None, "offset": "-2 h"})
+        ((start_ms, _),) = self.day_of(wmviz.simulate(fixed), self.NIGHT_RUN)
+        assert start_ms == time_ms("2026-10-25T23:00+01:00") < time_ms("2026-10-25T23:30+01:00")
+
+    def test_flink_says_in_a_sentence_why_it_is_not_replayed(self):
+        with pytest.raises(wmviz.flink.FlinkError, match=r"local time .*Europe/Berlin.* SQL only"):
+            wmviz.flink.run(wmviz.scenario("daylight-saving"))

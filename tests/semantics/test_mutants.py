@@ -5,7 +5,7 @@ import pytest
 from tests.semantics.cases import files, load
 from tests.semantics.run import verdict
 from tests.test_mutants import MUTANTS
-from wmviz.engine import triggers, watermarks, windows
+from wmviz.engine import local_time, triggers, watermarks, windows
 from wmviz.engine.longs import wrap
 from wmviz.engine.window_operator import WindowOperator
 from wmviz.times import MAX_MS
@@ -131,6 +131,35 @@ def finish_is_silent(patch):
     patch.setattr(watermarks.TimestampsAndWatermarksOperator, "finish", lambda self: None)
 
 
+def timers_of_repeated_hours_are_in_the_first_round(patch):
+    """A time that the clock shows twice is its first moment."""
+    clock = local_time.LocalClock
+    patch.setattr(clock, "timer_ms", lambda self, ms: ms - self._offset_ms(ms, 0))
+
+
+def timers_of_skipped_hours_are_the_last_millisecond(patch):
+    """A window that ends in a skipped hour fires one millisecond before the change."""
+    timer_ms = local_time.LocalClock.timer_ms
+    clock = local_time.LocalClock
+    patch.setattr(clock, "timer_ms", lambda self, ms: min(timer_ms(self, ms), self.end_ms(ms + 1) - 1))
+
+
+def lateness_does_not_know_the_local_clock(patch):
+    """Lateness is added to the moment of the last millisecond."""
+    patch.setattr(local_time.LocalWindow, "cleanup_ms", lambda self, lateness_ms: self.max_timestamp_ms + lateness_ms)
+
+
+def events_ahead_of_the_watermark_are_never_late(patch):
+    """An event of the second round whose window has fired in the first is not late."""
+    turn_away = WindowOperator._turn_away
+
+    def mutant(self, timestamp_ms, event):
+        self._leaves_no_gaps = False
+        turn_away(self, timestamp_ms, event)
+
+    patch.setattr(WindowOperator, "_turn_away", mutant)
+
+
 OWN = [
     events_are_late_by_their_own_timestamp,
     late_events_are_dropped_and_go_to_the_side_output,
@@ -147,6 +176,10 @@ OWN = [
     generator_starts_at_min,
     upstream_watermarks_pass,
     finish_is_silent,
+    timers_of_repeated_hours_are_in_the_first_round,
+    timers_of_skipped_hours_are_the_last_millisecond,
+    lateness_does_not_know_the_local_clock,
+    events_ahead_of_the_watermark_are_never_late,
 ]
 
 

@@ -39,6 +39,25 @@ SCENARIOS = {
     ),
 }
 
+_TWO = [["ab"[n % 2], n, f"6:00:{n:02}", f"6:00:{n:02}", n % 2] for n in range(30)]
+_JOB = Scenario.of(events=_TWO, window="10 s", subtasks=2, sink="append", checkpoints="5 s", end_of_input="6:01")
+_UNEVEN = [["a", 1, f"6:{n:02}", f"6:00:{n:02}", 0] for n in range(20)] + [
+    ["b", 1, f"6:00:{n:02}", f"6:00:{n:02}", 1] for n in range(20)
+]
+RUNNING = {
+    "crash": _JOB.replace(happenings=[{"what": "crash", "at": "6:00:14", "down": "2 s"}]),
+    "transactions": _JOB.replace(happenings={"what": "crash", "at": "6:00:24"}, sink="transactional", lateness="5 s"),
+    "no checkpoint": _JOB.replace(happenings={"what": "crash", "at": "6:00:14"}, checkpoints=None, sink="upsert"),
+    "lost": _JOB.replace(happenings={"what": "crash", "at": "6:00:14"}, replay="none", window="4 s"),
+    "slow": _JOB.replace(work="1200 ms", channel_capacity=2),
+    "slow, unaligned": _JOB.replace(work="1200 ms", checkpoints={"interval": "5 s", "mode": "unaligned"}),
+    "slow, two tasks": _JOB.replace(work="1500 ms", channel_capacity=3, window_tasks=2),
+    "stop": _JOB.replace(happenings={"what": "stop", "at": "6:00:14", "with": {"lateness": "1 min"}}),
+    "silence": _JOB.replace(happenings={"what": "silence", "at": "6:00:05", "until": "6:00:20", "partition": 1}),
+    "alignment": _JOB.replace(events=_UNEVEN, alignment={"drift": "4 min"}, window="5 min"),
+}
+SCENARIOS |= RUNNING
+
 
 @pytest.fixture(params=SCENARIOS)
 def trace(request: pytest.FixtureRequest) -> Trace:
@@ -63,6 +82,7 @@ def test_marbles_equal_the_ledger_at_every_step(trace: Trace) -> None:
         assert looks[Look.SIDE_OUTPUT] == ledger.side_output
         assert looks[Look.DROPPED] == ledger.dropped
         assert looks[Look.NO_WINDOW] == ledger.in_no_window
+        assert looks[Look.LOST] == ledger.lost
         assert sum(looks.values()) == ledger.arrived
         pairs = picture["pairs"]
         stands = standing([pair[0] for pair in pairs], step)
@@ -79,22 +99,15 @@ def test_results_and_watermark_equal_the_state_at_every_step(trace: Trace) -> No
     picture = picture_of(trace)
     zone = trace.scenario.zone
     dated = needs_dates(trace.scenario, (window for _, window in trace.windows))
-    written: dict[tuple[str, str], list[int]] = {}
-    row = 0
 
     def label(window: AnyWindow) -> str:
         return window_text(window, zone, dated)
 
     for step in range(trace.steps):
         state = trace.state(step)
-        while row < len(trace) and trace.step[row] <= step:
-            if trace.kind[row] == Kind.WRITTEN:
-                key, window = trace.windows[trace.subject[row]]
-                values = written.setdefault((key, label(window)), [])
-                if trace.scenario.sink == "upsert":
-                    values.clear()
-                values.append(trace.value[row])
-            row += 1
+        written: dict[tuple[str, str], list[int]] = {}
+        for key, window, value in state.sink:
+            written.setdefault((key, label(window)), []).append(value)
         shown, sink = {}, {}
         for result in picture["results"]:
             stands = standing([change[0] for change in result["changes"]], step)
@@ -137,7 +150,8 @@ def test_bands_follow_their_windows(trace: Trace) -> None:
             if window in alive:
                 assert shown == (State.FIRED if clock >= window.max_timestamp_ms else State.FILLING)
             else:
-                assert shown in ((State.CLOSED,) if ever[index] else (State.NONE, State.CLOSED))
+                gone = any(kind == Kind.GONE for kind in trace.kind)
+                assert shown in ((State.CLOSED,) if ever[index] and not gone else (State.NONE, State.CLOSED))
 
 
 def test_late_but_counted_is_what_fires_again() -> None:
@@ -212,3 +226,62 @@ def test_a_lead_needs_others_to_be_ahead_of() -> None:
     picture = picture_of(wmviz.simulate(scenario))
     leads = {row["key"]: [change[6] for change in row["changes"]] for row in picture["results"] if row["band"] == 0}
     assert leads == {"a": [0, 1, 0], "b": [0, 1, 0], "c": [0, 0, 1]}
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_the_job_equals_the_state_at_every_step(name: str) -> None:
+    trace = wmviz.simulate(RUNNING[name])
+    picture = picture_of(trace)
+    pipeline = picture["pipeline"]
+
+    def at(changes: list, step: int, before: object) -> object:
+        stands = standing([change[0] for change in changes], step)
+        return changes[stands][1:] if stands >= 0 else before
+
+    def element(row: int) -> str:
+        kind, value = trace.kind[row], trace.value[row]
+        if kind == Kind.ARRIVED:
+            return f"e{trace.subject[row]}"
+        words = time_text(value, trace.scenario.zone)
+        return f"w{words}" if kind == Kind.WATERMARK else f"b{value}" if kind == Kind.SNAPSHOT else "s"
+
+    sources = [place for place in trace.places if place.startswith("source")]
+    for step in range(trace.steps):
+        state = trace.state(step)
+        for task, name in zip(pipeline["tasks"], picture["watermarks"][len(sources) :], strict=False):
+            for source, channel in zip(sources, task["channels"], strict=True):
+                real = state.channels.get(f"{source} → {name['name']}")
+                count, *elements = at(channel.get("queue", []), step, [0])
+                assert count == (len(real.waiting) if real else 0)
+                assert elements == [element(row) for row in (real.waiting if real else ())][:12]
+                assert at(channel.get("blocked", []), step, [0]) == [real.blocked_by if real else 0]
+        down, _ = at(pipeline["job"], step, [0, ""])
+        assert bool(down) != state.is_running
+        paused = {trace.clocks[clock] for clock, *changes in pipeline["paused"] if at(changes, step, [0]) == [1]}
+        assert paused == set(state.paused)
+        pressed = [
+            trace.places[index]
+            for index, source in enumerate(pipeline["sources"])
+            if any("backpressure" in line for line in at(source["notes"], step, []))
+        ]
+        assert set(pressed) == set(state.under_pressure)
+        lines = at(pipeline["checkpoint"], step, [])
+        for pending in state.pending:
+            words = "Savepoint" if pending.savepoint else "Checkpoint"
+            snapshots = f"{len(pending.snapshots)} of {len(trace.places) - 1} snapshots"
+            assert f"{words} {pending.id} is under way: {snapshots}" in lines
+        assert sum("under way" in line for line in lines) == len(state.pending)
+        for transaction in state.transactions:
+            phase = transaction.phase.name.lower()
+            line = f"transaction {transaction.number} {phase}: {transaction.results}"
+            assert line in at(pipeline["transactions"], step, [])
+
+
+@pytest.mark.parametrize("name", ["slow", "crash", "alignment"])
+def test_what_is_on_its_way_comes_through(name: str) -> None:
+    trace = wmviz.simulate(RUNNING[name])
+    for task in picture_of(trace)["pipeline"]["tasks"]:
+        for channel in task["channels"]:
+            assert all(first < end for first, end, _ in channel["travels"])
+            barriers = [element for _, _, element in channel["travels"] if element.startswith("b")]
+            assert barriers == sorted(set(barriers), key=lambda barrier: int(barrier[1:]))

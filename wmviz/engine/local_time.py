@@ -35,8 +35,9 @@ class LocalClock:
 
     Notes
     -----
-    Flink 2.3.0: TimeWindowUtil, with the zone of table.local-time-zone. Before its first known change a zone keeps its
-    first offset, and the last rule of its changes holds for ever, as in Java.
+    Flink 2.3.0: TimeWindowUtil, with the zone of table.local-time-zone (where a fixed offset is ``GMT+05:30``). Before
+    its first known change a zone keeps its first offset, and the last rule of its changes holds for ever, as in Java.
+    For some zones the data of Java and of the system differ before 1970.
     """
 
     def __init__(self, zone: str) -> None:

@@ -20,6 +20,7 @@ from wmviz.scenario import Event, Scenario
 from wmviz.stage.axes import Axis, axis_of
 from wmviz.stage.clocks import STATUSES, Clocks, Times
 from wmviz.stage.pipeline import MOST_LANES, lanes_of, pipeline_of
+from wmviz.stage.running import put
 from wmviz.times import MIN_MS, duration_text
 from wmviz.times import time_text as plain_time_text
 from wmviz.trace import Content, Kind, Trace
@@ -45,9 +46,10 @@ class Look(IntEnum):
     SIDE_OUTPUT = 3
     DROPPED = 4
     NO_WINDOW = 5
+    LOST = 6
 
 
-LOOKS = ("in flight", "on time", "late but counted", "side output", "dropped", "in no window")
+LOOKS = ("in flight", "on time", "late but counted", "side output", "dropped", "in no window", "lost")
 """The words for each `Look`."""
 SHAPES = (
     "M5 0A5 5 0 1 1 -5 0A5 5 0 1 1 5 0Z",
@@ -56,15 +58,29 @@ SHAPES = (
     "M-5 -5H5V5H-5Z",
     "M-5 -5L5 5M5 -5L-5 5",
     "M0 -6L6 5H-6Z",
+    "M6 0A6 6 0 1 1 -6 0A6 6 0 1 1 6 0ZM-4 4L4 -4",
 )
-"""The outline for each `Look`, around 0, 0: ring, disc, diamond, square, cross, triangle."""
-FATE_OF = {Kind.LATE: Look.SIDE_OUTPUT, Kind.DROPPED: Look.DROPPED, Kind.NO_WINDOW: Look.NO_WINDOW}
+"""The outline for each `Look`, around 0, 0: ring, disc, diamond, square, cross, triangle, struck ring."""
+FATE_OF = {
+    Kind.LATE: Look.SIDE_OUTPUT,
+    Kind.DROPPED: Look.DROPPED,
+    Kind.NO_WINDOW: Look.NO_WINDOW,
+    Kind.REWOUND: Look.IN_FLIGHT,
+    Kind.LOST: Look.LOST,
+}
+_TOO_LATE = (Kind.LATE, Kind.DROPPED)
 
 
 WEIGHT: dict[int, int] = {
     kind: weight
     for weight, kind in enumerate(
-        (Kind.WATERMARK, Kind.STATUS, Kind.ADDED, Kind.ENDED, Kind.CLEANED, Kind.FIRED, Kind.MISSED, *FATE_OF), start=1
+        (
+            *(Kind.TAKEN, Kind.QUEUED, Kind.WATERMARK, Kind.STATUS, Kind.ALLOWED, Kind.SNAPSHOT, Kind.BARRIER),
+            *(Kind.ADDED, Kind.ENDED, Kind.BLOCKED, Kind.BACKPRESSURED, Kind.PAUSED, Kind.TRANSACTION),
+            *(Kind.CLEANED, Kind.FIRED, Kind.MISSED, *FATE_OF, Kind.CHECKPOINT),
+            *(Kind.STOPPED, Kind.RESTORED, Kind.CRASHED),
+        ),
+        start=1,
     )
 }
 """What matters most in a moment has the highest weight."""
@@ -122,6 +138,7 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
     times = Times()
     clocks = Clocks(trace)
     watermarks = clocks.written(times)
+    pipeline = pipeline_of(trace, clocks, times)
     return {
         "title": scenario.title or scenario.name,
         "about": scenario.about,
@@ -144,15 +161,16 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         "event_looks": marks.looks,
         "lives": marks.lives,
         "late_from": marks.late_from,
+        "rewound": marks.rewound,
         "watermarks": watermarks,
-        "times": [[_within(ms, y) - origin, time_text(ms, scenario.zone)] for ms in times],
+        "times": [[None if ms == MIN_MS else _within(ms, y) - origin, time_text(ms, scenario.zone)] for ms in times],
         "statuses": STATUSES,
         "bands": [_band(band, marks, origin, dated) for band in marks.bands],
         "band_axis": _band_axis(scenario),
         "overlap": _overlap(scenario),
         "lanes": lanes_of(trace, clocks),
         "lanes_left_out": max(0, scenario.partition_count - MOST_LANES),
-        "pipeline": pipeline_of(trace, clocks),
+        "pipeline": pipeline,
         "parts": parts_of(scenario),
         "pairs": marks.pairs,
         "seen": marks.seen,
@@ -165,7 +183,8 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
 def parts_of(scenario: Scenario) -> list[str]:
     """Give the parts of the stage that a scenario needs beside the plane."""
     several = max(scenario.subtasks, scenario.window_tasks) > 1
-    needed = {"lanes": scenario.partition_count > 1, "pipeline": several, "results": True}
+    runs = scenario.checkpoints or scenario.happenings or scenario.alignment or scenario.work_ms
+    needed = {"lanes": scenario.partition_count > 1, "pipeline": several or bool(runs), "results": True}
     return [part for part, needs in needed.items() if needs]
 
 
@@ -226,6 +245,7 @@ class Band:
     def __init__(self, window: AnyWindow) -> None:
         self.window = window
         self.alive = 0
+        self.lost = False
         self.fires: list[Fire] = []
         self.states: list[tuple[int, State, bool]] = []
         self.values: dict[int, int] = {}
@@ -235,8 +255,9 @@ class Band:
         """Settle the state after something has changed at a step; the clock is the one that the windows go by."""
         if self.alive:
             state = State.FIRED if clock_ms >= self.window.max_timestamp_ms else State.FILLING
+            self.lost = False
         else:
-            state = State.CLOSED if self.states else State.NONE
+            state = State.CLOSED if self.states and not self.lost else State.NONE
         _put(self.states, (step, state, bool(self.fires)))
 
     def fire(self, step: int, *, again: bool, late: bool) -> None:
@@ -289,15 +310,18 @@ class Marks:
         self._alive: set[int] = set()
         self._open: set[int] = set()
         self._passed: set[int] = set()
+        self._fired: set[int] = set()  # since their tasks began
+        self._uncommitted: list[list[int]] = [[] for _ in trace.windows]
         self._accepted = self._missed = 0
         self._running: list[int | None] = [None] * len(trace.windows)
         self._written: list[list[int]] = [[] for _ in trace.windows]
         self._firings = [0] * len(trace.windows)
         self._status = [""] * len(trace.windows)
         self._last_seen = (0, 0)
-        self._sights = Sights(self.scenario.sink == "append")
+        self._sights = Sights(self.scenario.sink)
         self._members = Members(len(trace.windows))
         self.late_from: dict[int, int] = {}
+        self.rewound: dict[int, int] = {}
         self._passes: dict[int, tuple[list[int], list[int]]] = {place: ([], []) for place in self._clocks_ms}
         self._assigner = assigner_of(self.scenario.window)
         self._changes: list[list[list[Any]]] = [[] for _ in trace.windows]
@@ -328,7 +352,7 @@ class Marks:
         for index in touched | self._leads_moved(touched):
             self._result(step, index)
         if self._missed:
-            _note(self.pairs, [step, self._accepted, self._missed])
+            put(self.pairs, [step, self._accepted, self._missed])
         if (self._sights.once, self._sights.more) != self._last_seen:
             self._last_seen = (self._sights.once, self._sights.more)
             self.seen.append([step, *self._last_seen])
@@ -349,13 +373,16 @@ class Marks:
         elif kind in FATE_OF:
             self._look(step, subject, FATE_OF[Kind(kind)])
             self.lives[subject].append(row)
-            if kind != Kind.NO_WINDOW:
+            if kind == Kind.REWOUND:
+                self.rewound.setdefault(subject, step)
+            if kind in _TOO_LATE:
                 self._late_since(step, subject, self._last_cleanup_ms(subject))
         elif kind == Kind.FIRED:
             band = self.bands[self.band_of[subject]]
-            again = self._firings[subject] > 0
-            band.fire(step, again=again, late=again and self._passed_end(step, subject))
+            again, replayed = self._firings[subject] > 0, subject not in self._fired
+            band.fire(step, again=again, late=again and not replayed and self._passed_end(step, subject))
             self._firings[subject] += 1
+            self._fired.add(subject)
             self._status[subject] = "provisional"
             self._members.fired(step, subject, self.trace.contents[row])
             for event in self._sights.fired(subject, self.trace.contents[row]):
@@ -366,12 +393,30 @@ class Marks:
             touched.add(subject)
         elif kind == Kind.CLEANED:
             self._cleaned(subject, touched)
+        elif kind in (Kind.CRASHED, Kind.STOPPED):
+            self._fired.clear()
+        elif kind == Kind.GONE:
+            self._gone(subject, touched)
+        elif kind == Kind.RELOADED:
+            self._revived(subject)
+            self._running[subject] = value
+            touched.add(subject)
+        elif kind == Kind.COMMITTED:
+            firing = self.trace.cause[self.trace.cause[row]]
+            self._sights.committed(self.trace.contents[firing])
+            self._write(subject, value)
+            touched.add(subject)
+        elif kind in (Kind.QUEUED, Kind.TAKEN):
+            self._waited(row)
         elif kind == Kind.MERGED:
             self._members.merged(step, subject, value)
             self._cleaned(value, touched)
             self._status[value] = "merged"
         elif kind == Kind.WRITTEN:
-            self._write(subject, value)
+            if self.scenario.sink == "transactional":
+                self._uncommitted[subject].append(value)
+            else:
+                self._write(subject, value)
             touched.add(subject)
 
     def _watermark(self, task: int, watermark_ms: int, row: int) -> None:
@@ -388,10 +433,7 @@ class Marks:
 
     def _added(self, step: int, row: int, touched: set[int]) -> None:
         index, event = self.trace.subject[row], self.trace.event_of(row)
-        if index not in self._alive:
-            self._alive.add(index)
-            self.bands[self.band_of[index]].alive += 1
-            self._open.add(self.band_of[index])
+        self._revived(index)
         late = self._passed_end(step, index)
         self._look(step, event, Look.LATE_COUNTED if late else Look.ON_TIME)
         if late:
@@ -400,8 +442,29 @@ class Marks:
         self._accepted += 1
         self.lives[event].append(row)
         self._running[index] = self.trace.value[row]
-        self._status[index] = self._status[index] or "filling"
         touched.add(index)
+
+    def _revived(self, index: int) -> None:
+        """A window has state, for the first time or again."""
+        if index not in self._alive:
+            self._alive.add(index)
+            self.bands[self.band_of[index]].alive += 1
+            self._open.add(self.band_of[index])
+            self._status[index] = "provisional" if self._firings[index] else "filling"
+
+    def _gone(self, index: int, touched: set[int]) -> None:
+        """The state of a window is gone with its task."""
+        self._cleaned(index, touched)
+        self._status[index] = "gone with the job"
+        band = self.bands[self.band_of[index]]
+        band.lost = not band.alive
+
+    def _waited(self, row: int) -> None:
+        """Note that an event waits in a channel, or no longer."""
+        queued = row if self.trace.kind[row] == Kind.QUEUED else self.trace.cause[row]
+        sent = self.trace.cause[queued]
+        if sent >= 0 and self.trace.kind[sent] == Kind.ARRIVED:
+            self.lives[self.trace.subject[sent]].append(row)
 
     def _last_cleanup_ms(self, event: int) -> int:
         """Give the watermark that deletes the last window of an event."""
@@ -428,6 +491,8 @@ class Marks:
 
     def _look(self, step: int, event: int, look: Look) -> None:
         looks = self.looks[event]
+        if looks and looks[-1] == look:
+            return
         if looks:
             # In several windows at once: late in one of them is late.
             if looks[-1] == Look.LATE_COUNTED and look == Look.ON_TIME:
@@ -443,6 +508,11 @@ class Marks:
         if self.scenario.sink == "upsert":
             written.clear()
         written.append(value)
+
+    def _uncommitted_words(self, index: int) -> str:
+        """Say what readers of uncommitted results find, if it is something else."""
+        values = self._uncommitted[index]
+        return f"uncommitted: {_listed(values)}" if values and values != self._written[index] else ""
 
     def _leads_moved(self, touched: set[int]) -> set[int]:
         moved: set[int] = set()
@@ -461,8 +531,9 @@ class Marks:
             self._status[index],
             written[-1] if written else 0,
             int(index in self.bands[self.band_of[index]].ahead),
+            self._uncommitted_words(index),
         ]
-        _note(self._changes[index], change)
+        put(self._changes[index], change)
 
     def _results(self) -> list[dict[str, Any]]:
         """Make the rows of the table: by window, then in the order in which keys appear."""
@@ -474,7 +545,7 @@ class Marks:
                 "band": self.band_of[index],
                 "made": self._members.made[index],
                 "changes": [
-                    [*change[:5], round(abs(change[5]) / highest, 3), change[6]] for change in self._changes[index]
+                    [*change[:5], round(abs(change[5]) / highest, 3), *change[6:]] for change in self._changes[index]
                 ],
             }
             for index in order
@@ -525,8 +596,8 @@ class Sights:
     `once` and `more` are the numbers of events seen once, and more often.
     """
 
-    def __init__(self, append: bool) -> None:
-        self._append = append
+    def __init__(self, sink: str) -> None:
+        self._sink = sink
         self._times: dict[int, int] = {}
         self._rows: dict[int, Content] = {}
         self.once = self.more = 0
@@ -538,13 +609,17 @@ class Sights:
         # A window's contents are longer and longer slices of one list, until it is purged.
         grown = before is not None and before.events is content.events
         new = content.events[before.size if grown and before else 0 : content.size]
-        if self._append:
+        if self._sink == "append":
             self._count(content.events[: content.size], 1)
-        else:
+        elif self._sink == "upsert":
             if before is not None and not grown:
                 self._count(before.events[: before.size], -1)
             self._count(new, 1)
         return new
+
+    def committed(self, content: Content) -> None:
+        """Take a result into account that a transactional sink has committed."""
+        self._count(content.events[: content.size], 1)
 
     def _count(self, events: list[int], by: int) -> None:
         for event in events:
@@ -584,14 +659,6 @@ def _listed(written: list[int]) -> str:
     return f"… {text}" if len(written) > MOST_WRITTEN else text
 
 
-def _note(changes: list[list[Any]], change: list[Any]) -> None:
-    """Append a change [step, …]; one of the same step gives way, one that changes nothing is left out."""
-    if changes and changes[-1][0] == change[0]:
-        changes.pop()
-    if not changes or changes[-1][1:] != change[1:]:
-        changes.append(change)
-
-
 def _told(trace: Trace, marks: Marks) -> list[list[int]]:
     """Give the rows that tell each moment, at most two of a kind; the one that matters most comes first, again."""
     told = []
@@ -613,6 +680,8 @@ def _told(trace: Trace, marks: Marks) -> list[list[int]]:
 
 def _tells(trace: Trace, row: int) -> bool:
     """A watermark reaches channel and task with 0 ms between them: one sentence is enough."""
+    if trace.kind[row] in _UNTOLD or (trace.kind[row] == Kind.WATERMARK and trace.value[row] == MIN_MS):
+        return False
     if trace.kind[row] != Kind.WATERMARK:
         return True
     name = trace.clocks[trace.subject[row]]
@@ -620,6 +689,9 @@ def _tells(trace: Trace, row: int) -> bool:
         return False
     several = len(trace.clocks) > len(trace.places)
     return several or not name.startswith("window") or trace.cause[row] < 0
+
+
+_UNTOLD = frozenset({Kind.EMPTIED})
 
 
 def _put(states: list[tuple[int, State, bool]], state: tuple[int, State, bool]) -> None:
@@ -694,6 +766,8 @@ def _band(band: Band, marks: Marks, origin: int, dated: bool) -> dict[str, Any]:
 def _state_text(state: State, fired: bool, scenario: Scenario) -> str:
     if state == State.FIRED:
         return "fired, provisional" if fired else "passed, not fired"
+    if state == State.NONE:
+        return "gone with the job"
     if state == State.CLOSED:
         return "closed, final" if fired else "closed, never fired"
     return "filling"

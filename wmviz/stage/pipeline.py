@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wmviz.stage.clocks import Clocks
+from wmviz.stage.clocks import Clocks, Times
+from wmviz.stage.running import Running
 from wmviz.trace import Kind, Trace
 
 MOST_BOXES = 8
@@ -23,24 +24,31 @@ def lanes_of(trace: Trace, clocks: Clocks) -> list[dict[str, Any]]:
         reader = trace.places[partition % scenario.subtasks]
         names = (f"partition {partition}", f"{reader} → {first}", reader)
         clock = next(index_of[name] for name in names if name in index_of)
-        lanes.append({"name": f"partition {partition}", "reader": reader, "clock": clock})
+        reading = index_of.get(f"partition {partition}", index_of[reader])
+        lanes.append({"name": f"partition {partition}", "reader": reader, "clock": clock, "reading": reading})
     return lanes
 
 
-def pipeline_of(trace: Trace, clocks: Clocks) -> dict[str, Any]:
+def pipeline_of(trace: Trace, clocks: Clocks, times: Times) -> dict[str, Any]:
     """Draw up the job.
 
     Returns
     -------
     dict
         ``sources``, ``tasks`` and ``sink``: boxes with their counts. A box of a source lists the clocks of its
-        partitions as ``inputs``, a box of a window task those of its channels, each with the source it comes from.
+        partitions as ``inputs``, a box of a window task those of its channels. ``notes`` are lines that a box shows,
+        ``channels`` what is in them. The rest is about the whole job; see `Running`.
     """
     sources = [index for index, clock in enumerate(clocks) if clock.role == "source"]
-    counts = _Counts(trace)
+    counts, running = _Counts(trace), Running(trace)
     return {
         "sources": [
-            {"clock": index, "inputs": clocks.inputs_of(index)[:MOST_BOXES], "counts": counts.of(index, "read")}
+            {
+                "clock": index,
+                "inputs": clocks.inputs_of(index)[:MOST_BOXES],
+                "counts": counts.of(index, "read"),
+                "notes": running.notes.get(index, []),
+            }
             for index in sources[:MOST_BOXES]
         ],
         "tasks": [
@@ -49,12 +57,27 @@ def pipeline_of(trace: Trace, clocks: Clocks) -> dict[str, Any]:
                 # A single channel has no clock of its own: it shows what its source sent.
                 "inputs": (clocks.inputs_of(index) or sources)[:MOST_BOXES],
                 "counts": counts.of(index, "open windows", "late"),
+                "notes": running.notes.get(index, []),
+                "channels": [
+                    _channel(running, nth * len(sources) + source) for source in range(min(len(sources), MOST_BOXES))
+                ],
             }
-            for index in clocks.windows[:MOST_BOXES]
+            for nth, index in enumerate(clocks.windows[:MOST_BOXES])
         ],
         "sink": counts.sink,
+        "transactions": running.transactions,
+        "checkpoint": running.checkpoint,
+        "job": running.job,
+        "allowed": [[step, times.place(ms)] for step, ms in running.allowed],
+        "paused": [[clock, *changes] for clock, changes in running.paused.items()],
         "left_out": _left_out(len(sources), len(clocks.windows)),
     }
+
+
+def _channel(running: Running, index: int) -> dict[str, Any]:
+    """Give what is in a channel: what waits at its end, whether it is blocked, and what is on its way."""
+    parts = {"queue": running.queues, "blocked": running.blocked, "travels": running.travels}
+    return {name: changes[index] for name, changes in parts.items() if index in changes}
 
 
 def _left_out(sources: int, tasks: int) -> str:

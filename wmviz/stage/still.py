@@ -21,15 +21,15 @@ _BANDS = {State.FILLING: "filling", State.FIRED: "fired", State.CLOSED: "closed"
 _HALO = {"paint_order": "stroke", "stroke": "#fff", "stroke_width": 3, "stroke_linejoin": "round"}
 DASHES = ("7 3", "3 3", "11 3 2 3", "5 2 2 2 2 2", "9 5", "2 4", "14 3", "6 3 1.5 3")
 """The dashes of each input's line, as on the stage."""
-_HOLLOW = {Look.IN_FLIGHT, Look.SIDE_OUTPUT, Look.NO_WINDOW}
+_HOLLOW = {Look.IN_FLIGHT, Look.SIDE_OUTPUT, Look.NO_WINDOW, Look.LOST}
 
 
 class Point(NamedTuple):
-    """Where a watermark line has a corner: its step, its place on the axes, and the watermark as text."""
+    """Where a watermark line has a corner: its step, its place on the axes (none for MIN), the watermark as text."""
 
     step: int
     x: int
-    y: int
+    y: int | None
     text: str
 
 
@@ -168,8 +168,8 @@ class _Drawing:
     def x_inside(self, time: float) -> float:
         return min(max(self.x(time), LEFT), self.right)
 
-    def y_inside(self, time: float) -> float:
-        return min(max(self.y(time), TOP), BOTTOM)
+    def y_inside(self, time: float | None) -> float:
+        return BOTTOM if time is None else min(max(self.y(time), TOP), BOTTOM)
 
     def text(self, x: float, y: float, words: str, colour: str = "soft", **style: Any) -> str:
         extra = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in style.items())
@@ -251,6 +251,8 @@ class _Drawing:
             begin = max(x1, self.x(self.picture["steps"][step])) if by_event_time else x1
             until = self.picture["steps"][states[nth + 1][0]] if nth + 1 < len(states) else self.end
             finish = min(x2, self.x(until))
+            if state == State.NONE:
+                continue
             colour = self.colour[_BANDS[State(state)]]
             parts.append(
                 f'<rect x="{begin:.1f}" y="{y1:.1f}" width="{max(0, finish - begin):.1f}" '
@@ -276,7 +278,8 @@ class _Drawing:
         x, y1, y2 = self.right + 8 + index % lanes * width, self.y_inside(band["to"]), self.y_inside(band["from"])
         if y2 - y1 < 3:
             return ""
-        colour = self.colour[_BANDS[State(band["states"][-1][1])]]
+        state = State(band["states"][-1][1])
+        colour = "none" if state == State.NONE else self.colour[_BANDS[state]]
         return (
             f'<path d="M{LEFT} {y1:.1f}H{x:.1f}" stroke="{self.colour["soft"]}" stroke-dasharray="1 3" opacity="0.55"/>'
             f'<rect x="{x:.1f}" y="{y1 + 1:.1f}" width="{width - 4:.1f}" height="{y2 - y1 - 2:.1f}" rx="3" '
@@ -326,10 +329,13 @@ class _Drawing:
         return self.inputs() + line + name
 
     def staircase(self, points: list[Point], style: str) -> str:
-        path = f"M{self.x(points[0].x):.1f} {BOTTOM}"
+        path, drawing = "", False
         for point in points:
-            path += f"H{self.x(point.x):.1f}V{self.y_inside(point.y):.1f}"
-        return f'<path d="{path}H{self.x(self.end):.1f}" fill="none" {style}/>'
+            path += f"H{self.x(point.x):.1f}" if drawing else f"M{self.x(point.x):.1f} {BOTTOM}"
+            drawing = point.y is not None  # a restored job begins without a watermark
+            path += "" if point.y is None else f"V{self.y_inside(point.y):.1f}"
+        end = f"H{self.x(self.end):.1f}" if drawing else ""
+        return f'<path d="{path}{end}" fill="none" {style}/>'
 
     def inputs(self) -> str:
         """Draw the watermark of each input as a quiet line, with its name where it begins."""

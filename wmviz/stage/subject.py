@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-from wmviz.scenario import Scenario
+from wmviz.scenario import FIELDS, Scenario
 from wmviz.stage.parameters import sliders
 from wmviz.stage.picture import Frame, picture_of
 from wmviz.trace import Kind, Trace, TraceError
@@ -81,7 +80,10 @@ def checksum(trace: Trace, note: str = "") -> str:
         digest.update(column.tobytes())
     for event in trace.scenario.events:
         digest.update(event.id.encode())
-    digest.update(repr(replace(trace.scenario, events=())).encode())
+    for field in FIELDS:
+        value = getattr(trace.scenario, field.attribute)
+        if field.name != "events" and value != field.default:
+            digest.update(f"{field.name} {value!r}".encode())
     digest.update(note.encode())
     return digest.hexdigest()
 

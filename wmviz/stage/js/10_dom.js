@@ -35,8 +35,9 @@ function icon(name) {
   return svg("svg", { viewBox: "0 0 20 20", class: "wmviz-icon", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
 }
 
-const HOLLOW = new Set([0, 3, 5]);
+const HOLLOW = new Set([0, 3, 5, 6]);
 const CROSS = 4;
+const LOST = 6;
 
 /** The marble of a fate, as it stands in the ledger: colour is never the only sign. */
 function glyph(look, shape) {

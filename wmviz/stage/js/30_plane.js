@@ -9,7 +9,8 @@ class Plane {
     this.wide = width >= 500;
     this.few = picture.events.length <= MOST_NAMED;
     const gutter = picture.band_axis === "y" ? (this.wide ? this.gutter() : 14 + this.rails() * 9) : 18;
-    this.box = { left: this.wide ? 62 : 46, top: 40, right: width - gutter, bottom: 0 };
+    const left = Math.max(this.wide ? 62 : 46, this.longest(picture.y.ticks) * 6.3 + 12);
+    this.box = { left, top: 40, right: width - gutter, bottom: 0 };
     this.width = width;
     this.height = Math.round(Math.min(highest, Math.max(330, width * 0.66)));
     this.box.bottom = this.height - 42;
@@ -41,6 +42,8 @@ class Plane {
     this.lines.fill(picture, this.timeline, this.marbles.canvas);
     this.reserve();
     this.bands();
+    this.downs();
+    this.rewound();
     this.nameMarbles();
   }
 
@@ -215,6 +218,40 @@ class Plane {
     });
     this.bandEdges(x1, x2, y1, y2);
     this.bandLabel(band, steps, { x1, x2, y1, y2 });
+  }
+
+  /** The stretches of processing time in which the job is down. */
+  downs() {
+    const { job } = this.picture.pipeline;
+    const { left, top, right, bottom } = this.box;
+    job.forEach(([step, down], nth) => {
+      if (!down) return;
+      const begin = Math.max(left, this.x(this.picture.steps[step]));
+      const end = job[nth + 1] ? this.x(this.picture.steps[job[nth + 1][0]]) : right;
+      const rect = svg("rect", { x: begin, y: top, width: 0, height: bottom - top, class: "wmviz-downtime" });
+      const edge = svg("path", { d: `M${begin} ${top}V${bottom}`, class: "wmviz-crash" });
+      const name = svg("text", { x: begin + 4, y: bottom - 6, class: "wmviz-crash-name", text: "✕ down" });
+      this.bandLayer.append(rect, edge);
+      this.labelLayer.append(name);
+      this.labels.take({ x: begin, y: bottom - 18, w: 50, h: 16 });
+      showFrom(this.timeline, step, [edge, name]);
+      const segment = { rect, begin, end };
+      this.timeline.add(job[nth + 1] ? [step, job[nth + 1][0]] : [step], (stands) => {
+        this.growing.delete(segment);
+        if (stands === 0) this.growing.add(segment);
+        rect.setAttribute("width", stands === 1 ? end - begin : 0);
+      });
+    });
+  }
+
+  /** Events that a restored job reads again have a mark around them. */
+  rewound() {
+    for (const [index, step] of Object.entries(this.picture.rewound)) {
+      const [x, y] = this.points[index];
+      const mark = svg("path", { d: `M${x - 8} ${y + 3}A8.5 8.5 0 1 1 ${x} ${y + 8.5}M${x - 4} ${y + 5.5}l4 3l-4 3`, class: "wmviz-rewound" });
+      this.fireLayer.append(mark);
+      showFrom(this.timeline, step, [mark]);
+    }
   }
 
   bandEdges(x1, x2, y1, y2) {

@@ -24,7 +24,22 @@ class Lines {
     this.lines = [...this.inputs, ...this.tasks].map((index) => this.line(index));
     this.over.replaceChildren(...this.lines.flatMap(({ tip, dot, name }) => [tip, dot, name]));
     for (const line of this.lines) this.staircase(line, timeline, canvas);
+    this.limit(timeline);
     this.writeLegend();
+  }
+
+  /** How far watermark alignment lets sources go. */
+  limit(timeline) {
+    const { allowed } = this.picture.pipeline;
+    allowed.forEach(([step, time], nth) => {
+      const y = this.plane.yInside(this.picture.times[time][0]);
+      const x = this.plane.x(this.picture.steps[step]);
+      const end = allowed[nth + 1] ? this.plane.x(this.picture.steps[allowed[nth + 1][0]]) : this.plane.box.right;
+      const piece = svg("path", { d: `M${x} ${y}H${end}`, class: "wmviz-limit" });
+      piece.append(svg("title", { text: `Sources may go up to ${this.picture.times[time][1]}` }));
+      this.layer.append(piece);
+      showFrom(timeline, step, [piece]);
+    });
   }
 
   line(index) {
@@ -55,7 +70,8 @@ class Lines {
     };
     points.forEach((point, nth) => {
       const before = nth && points[nth - 1].y !== null ? points[nth - 1] : null;
-      if (point.y === null) return;
+      // A restored job begins without a watermark.
+      if (point.y === null) return before && draw(point.step, `M${this.x(before)} ${this.y(before)}H${this.x(point)}`, before.status ? SLEEPS : dash);
       const rise = `V${this.y(point)}`;
       if (!before) draw(point.step, `M${this.x(point)} ${this.plane.box.bottom}${rise}`, dash);
       else if (before.status) {
@@ -159,10 +175,11 @@ class Lines {
 
   writeLegend() {
     this.entries = [];
-    this.legend.hidden = !this.inputs.length && this.tasks.length < 2;
+    this.legend.hidden = !this.inputs.length && this.tasks.length < 2 && !this.picture.pipeline.allowed.length;
     if (this.legend.hidden) return;
     for (const index of this.tasks) this.entry(index);
     for (const index of this.inputs) this.entry(index);
+    if (this.picture.pipeline.allowed.length) this.entries.push(this.limitEntry());
     this.legend.replaceChildren(...this.entries.map(({ item }) => item));
   }
 
@@ -176,8 +193,23 @@ class Lines {
     this.entries.push({ index, item, sign, value, words });
   }
 
+  limitEntry() {
+    const at = series(this.picture.pipeline.allowed);
+    const swatch = svg("svg", { viewBox: `0 0 ${SWATCH} 10`, class: "wmviz-swatch", "aria-hidden": "true" }, svg("path", { d: `M0 5H${SWATCH}`, class: "wmviz-limit" }));
+    const value = html("strong");
+    const item = html("li", {}, swatch, html("span", { text: "sources may go up to" }), value);
+    const show = (step) => {
+      value.textContent = this.picture.times[at(step)?.[0]]?.[1] ?? "any watermark";
+    };
+    return { item, show };
+  }
+
   drawLegend() {
-    for (const { index, item, sign, value, words } of this.entries) {
+    for (const { index, item, sign, value, words, show } of this.entries) {
+      if (show) {
+        show(this.step);
+        continue;
+      }
       const state = this.clockwork.at(index, this.step);
       value.textContent = state.text || "no watermark yet";
       sign.setAttribute("d", state.holds ? "M0 -5L5 0L0 5L-5 0Z" : STATUS_SIGNS[state.status]);

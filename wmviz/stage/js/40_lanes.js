@@ -49,12 +49,18 @@ class Lanes {
     this.words.replaceChildren();
     this.step = null;
     this.spans = picture.lanes.flatMap((lane, nth) => this.quietSpans(lane, nth));
+    this.paused = new Map(picture.pipeline.paused.map(([clock, ...changes]) => [clock, series(changes)]));
     this.heads = picture.lanes.map((lane, nth) => this.head(lane, nth));
   }
 
-  /** The stretches in which a lane does not count. */
-  quietSpans({ clock }, nth) {
-    const points = this.clockwork.points(clock);
+  /** The stretches in which a lane does not count, or is not read. */
+  quietSpans({ clock, reading }, nth) {
+    const { steps, pipeline } = this.picture;
+    const paused = pipeline.paused.find(([index]) => index === reading)?.slice(1) ?? [];
+    return [...this.spansOf(this.clockwork.points(clock), nth), ...this.spansOf(paused.map(([step, value]) => ({ step, x: steps[step], status: value && 3 })), nth)];
+  }
+
+  spansOf(points, nth) {
     return points.flatMap((point, index) => {
       if (!point.status || points[index - 1]?.status === point.status) return [];
       const end = points.slice(index).find(({ status }) => status !== point.status);
@@ -64,13 +70,13 @@ class Lanes {
     });
   }
 
-  head({ name, clock, reader }, nth) {
+  head({ name, clock, reader, reading }, nth) {
     const y = nth * LANE + 13;
     const title = this.plane.wide && this.picture.pipeline.sources.length > 1 ? `${name} → ${reader}` : name;
     const state = svg("text", { x: this.plane.box.right, y, "text-anchor": "end", class: "wmviz-lane-state" });
     const sign = svg("path", { class: "wmviz-status-sign" });
     this.words.append(svg("text", { x: 4, y, class: "wmviz-lane-name", text: title }), sign, state);
-    return { clock, state, sign, y };
+    return { clock, reading, state, sign, y };
   }
 
   draw(fates, change, now) {
@@ -81,9 +87,10 @@ class Lanes {
     for (const { rect, step: begins, from, to } of this.spans) rect.setAttribute("width", begins > step ? 0 : Math.max(0, Math.min(to, x) - from));
     if (step === this.step) return;
     this.step = step;
-    for (const { clock, state, sign, y } of this.heads) {
+    for (const { clock, reading, state, sign, y } of this.heads) {
       const now = this.clockwork.at(clock, step);
-      const words = inputWords(this.clockwork, clock, now);
+      const paused = this.paused.get(reading)?.(step)?.[0] === 1 ? "waits: alignment" : "";
+      const words = [paused, inputWords(this.clockwork, clock, now)].filter(Boolean).join(", ");
       const short = this.plane.wide ? "watermark " : "";
       state.textContent = [now.text ? `${short}${now.text}` : "no watermark yet", words].filter(Boolean).join(" · ") + (now.holds ? " ◂" : "");
       state.classList.toggle("wmviz-holds", now.holds);

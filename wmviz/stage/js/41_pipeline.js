@@ -1,8 +1,12 @@
 // The pipeline: source subtasks, channels, window tasks and the sink as boxes, each with what it knows at the playhead.
 
 const ROW = 20;
+const TALL = 34; // a row that also says what waits
+const LINE = 16;
 const HEAD = 46;
-const BOX = { source: 212, task: 262, sink: 150 };
+const BOX = { source: 212, task: 268, sink: 196 };
+const STRAIGHT = 96; // the end of a channel, where elements wait
+const SQUARE = 10;
 
 class Pipeline {
   constructor(picture, width) {
@@ -14,7 +18,10 @@ class Pipeline {
     this.live = [];
     this.lines = svg("g");
     this.boxes = svg("g");
-    const { sources, tasks } = picture.pipeline;
+    const { sources, tasks, paused } = picture.pipeline;
+    this.paused = new Map(paused.map(([clock, ...changes]) => [clock, series(changes)]));
+    this.runs = tasks.some(({ channels }) => channels.some(({ queue, blocked }) => queue || blocked));
+    this.row = this.runs ? TALL : ROW;
     this.place(sources, tasks);
     sources.forEach((source, nth) => this.box(source, this.sourcePlaces[nth]));
     tasks.forEach((task, nth) => this.box(task, this.taskPlaces[nth]));
@@ -22,18 +29,23 @@ class Pipeline {
     tasks.forEach((task, nth) => this.channels(task, nth));
     const sheet = { viewBox: `0 0 ${width} ${this.height}`, width, height: this.height, role: "img", "aria-label": "The job: sources, channels, window tasks and sink" };
     this.svg = svg("svg", { ...sheet, class: "wmviz-plane-svg" }, this.lines, this.boxes);
-    this.node = html("div", { class: "wmviz-pipeline-sheet" }, this.svg);
+    this.node = html("div", { class: "wmviz-pipeline-sheet" }, this.job(), this.svg);
     if (picture.pipeline.left_out) this.node.append(html("p", { class: "wmviz-more", text: picture.pipeline.left_out }));
   }
 
   // ---------------------------------------------------------------------------- places
 
-  boxHeight({ inputs, counts }) {
-    return HEAD + (inputs.length + Math.ceil(counts.length / 2)) * ROW;
+  boxHeight({ inputs, counts, notes, channels }) {
+    return HEAD + inputs.length * (channels ? this.row : ROW) + Math.ceil(counts.length / 2) * ROW + this.linesOf(notes) * LINE + 6;
+  }
+
+  /** How many lines a list of changes ever has. */
+  linesOf(changes) {
+    return Math.max(0, ...changes.map((change) => change.length - 1));
   }
 
   place(sources, tasks) {
-    const sink = HEAD + 2 * ROW;
+    const sink = HEAD + 2 * ROW - 10 + this.linesOf(this.picture.pipeline.transactions) * LINE;
     if (this.across) {
       const column = (boxes, x, w) => {
         let y = 8;
@@ -75,7 +87,7 @@ class Pipeline {
 
   // ----------------------------------------------------------------------------- boxes
 
-  box({ clock, inputs, counts }, { x, y, w, h }) {
+  box({ clock, inputs, counts, notes, channels }, { x, y, w, h }) {
     const { name } = this.clockwork.clocks[clock];
     const group = svg("g", {}, svg("rect", { x, y, width: w, height: h, rx: 7, class: "wmviz-box" }), svg("text", { x: x + 12, y: y + 19, class: "wmviz-box-name", text: name }));
     const mark = svg("text", { x: x + 12, y: y + 37, class: "wmviz-watermark-name" });
@@ -85,24 +97,51 @@ class Pipeline {
     this.live.push((step) => {
       const state = this.clockwork.at(clock, step);
       mark.textContent = state.text ? `watermark ${state.text}` : "no watermark yet";
-      status.textContent = state.status ? this.picture.statuses[state.status] : "";
+      status.textContent = this.isPaused(clock, step) ? "waits: alignment" : state.status ? this.picture.statuses[state.status] : "";
       sign.setAttribute("d", STATUS_SIGNS[state.status]);
     });
-    inputs.forEach((input, nth) => this.input(group, input, x, y + HEAD + nth * ROW, w));
-    this.counts(group, counts, x, y + HEAD + inputs.length * ROW, w);
+    const row = channels ? this.row : ROW;
+    inputs.forEach((input, nth) => this.input(group, input, { x, y: y + HEAD + nth * row, w, row }, channels?.[nth]));
+    const below = y + HEAD + inputs.length * row;
+    this.counts(group, counts, x, below, w);
+    this.notes(group, notes, x, below + Math.ceil(counts.length / 2) * ROW);
     this.boxes.append(group);
   }
 
+  isPaused(clock, step) {
+    return this.paused.get(clock)?.(step)?.[0] === 1;
+  }
+
+  /** Lines that come and go. */
+  notes(group, changes, x, y) {
+    const at = series(changes);
+    const lines = Array.from({ length: this.linesOf(changes) }, (_, nth) => svg("text", { x: x + 12, y: y + 11 + nth * LINE, class: "wmviz-note-line" }));
+    group.append(...lines);
+    this.live.push((step) => {
+      const words = at(step) ?? [];
+      lines.forEach((line, nth) => {
+        line.textContent = words[nth] ?? "";
+      });
+    });
+  }
+
   /** What a box knows of an input: its watermark, its status, and whether it holds the box back. */
-  input(group, input, x, y, w) {
-    const row = svg("rect", { x: x + 5, y, width: w - 10, height: ROW - 3, rx: 4, class: "wmviz-gate" });
+  input(group, input, { x, y, w, row: height }, channel) {
+    const row = svg("rect", { x: x + 5, y, width: w - 10, height: height - 3, rx: 4, class: "wmviz-gate" });
     const name = svg("text", { x: x + 12, y: y + 13, class: "wmviz-gate-name", text: this.clockwork.inputName(input) });
     const state = svg("text", { x: x + w - 12, y: y + 13, "text-anchor": "end", class: "wmviz-gate-state" });
-    group.append(row, name, state);
+    const wait = svg("text", { x: x + 12, y: y + 27, class: "wmviz-note-line" });
+    const bar = svg("path", { d: `M${x + 5} ${y}v${height - 3}`, class: "wmviz-blocked" });
+    group.append(row, name, state, wait, bar);
+    const [queue, blocked] = [series(channel?.queue ?? []), series(channel?.blocked ?? [])];
     this.live.push((step) => {
       const now = this.clockwork.at(input, step);
-      const words = now.status ? ` · ${this.picture.statuses[now.status]}` : "";
+      const words = this.isPaused(input, step) ? " · waits: alignment" : now.status ? ` · ${this.picture.statuses[now.status]}` : "";
       state.textContent = `${now.text || "no watermark"}${words}${now.holds ? " ◂" : ""}`;
+      const [waiting] = queue(step) ?? [0];
+      const [barrier] = blocked(step) ?? [0];
+      wait.textContent = [waiting ? `${waiting} waiting` : "", barrier ? `blocked: barrier ${barrier} is here` : ""].filter(Boolean).join(" · ");
+      bar.style.display = barrier ? "" : "none";
       row.classList.toggle("wmviz-holds", now.holds);
       row.classList.toggle("wmviz-out", now.status > 0);
       state.classList.toggle("wmviz-holds", now.holds);
@@ -123,23 +162,40 @@ class Pipeline {
   sink({ x, y, w, h }) {
     const group = svg("g", {}, svg("rect", { x, y, width: w, height: h, rx: 7, class: "wmviz-box" }), svg("text", { x: x + 12, y: y + 19, class: "wmviz-box-name", text: "sink" }));
     this.picture.pipeline.sink.forEach((count, nth) => this.counts(group, [count], x, y + HEAD - 16 + nth * ROW, w));
+    this.notes(group, this.picture.pipeline.transactions, x, y + HEAD + 2 * ROW - 16);
     this.boxes.append(group);
+  }
+
+  /** What is said of the whole job: its checkpoints, and whether it is down. */
+  job() {
+    const { job, checkpoint } = this.picture.pipeline;
+    const line = html("p", { class: "wmviz-job", role: "status" });
+    const [jobAt, checkpointAt] = [series(job), series(checkpoint)];
+    line.hidden = !job.length && !checkpoint.length;
+    this.live.push((step) => {
+      const [down, words] = jobAt(step) ?? [0, ""];
+      line.textContent = [down ? `✕ ${words}` : words, ...(down ? [] : checkpointAt(step) ?? [])].filter(Boolean).join(" · ") || "No checkpoint yet.";
+      line.classList.toggle("wmviz-down", down === 1);
+      this.svg?.classList.toggle("wmviz-is-down", down === 1);
+    });
+    return line;
   }
 
   // -------------------------------------------------------------------------- channels
 
-  channels({ clock, inputs }, nth) {
+  channels({ clock, inputs, channels }, nth) {
     const to = this.taskPlaces[nth];
     inputs.forEach((input, row) => {
-      const end = to.y + HEAD + row * ROW + (ROW - 3) / 2;
+      const end = to.y + HEAD + row * this.row + (ROW - 3) / 2;
       const path = svg("path", { d: this.route(this.sourcePlaces[row], to, end), class: "wmviz-channel" });
-      const head = this.across ? svg("path", { d: `M${to.x + 4} ${end}l-7 -4v8z`, class: "wmviz-channel-head" }) : svg("path", { d: `M${to.x + 4} ${end}l-7 -4v8z`, class: "wmviz-channel-head" });
+      const head = svg("path", { d: `M${to.x + 4} ${end}l-7 -4v8z`, class: "wmviz-channel-head" });
       this.lines.append(path, head);
       this.live.push((step) => {
         const now = this.clockwork.at(input, step);
         path.classList.toggle("wmviz-holds", this.clockwork.clocks[input].into === clock && now.holds);
         path.classList.toggle("wmviz-out", now.status > 0);
       });
+      if (this.across) this.contents(path, channels[row] ?? {}, to.x - 8, end);
     });
     this.lines.append(svg("path", { d: this.route(to, this.sinkPlace, this.sinkPlace.y + this.sinkPlace.h / 2, true), class: "wmviz-channel" }));
   }
@@ -148,8 +204,42 @@ class Pipeline {
     const start = from.y + (fromMiddle ? from.h / 2 : Math.min(from.h / 2, 30));
     if (!this.across) return `M${from.x} ${start}H12V${end}H${to.x}`;
     const [x1, x2] = [from.x + from.w, to.x - 3];
-    const bend = (x1 + x2) / 2;
-    return `M${x1} ${start}C${bend} ${start} ${bend} ${end} ${x2} ${end}`;
+    const straight = fromMiddle ? x2 : Math.max(x1 + 40, x2 - (this.runs ? STRAIGHT : 0));
+    const bend = (x1 + straight) / 2;
+    return `M${x1} ${start}C${bend} ${start} ${bend} ${end} ${straight} ${end}H${x2}`;
+  }
+
+  /** What is in a channel: at its end what waits, the oldest first; before that what is on its way. */
+  contents(path, { queue = [], travels = [] }, x, y) {
+    const layer = svg("g");
+    this.boxes.append(layer);
+    const at = series(queue);
+    const most = Math.floor(STRAIGHT / SQUARE);
+    this.live.push((step) => {
+      const [count, ...elements] = at(step) ?? [0];
+      const shown = elements.slice(0, count > most ? most - 2 : most);
+      const marks = shown.map((element, nth) => this.element(element, x - nth * SQUARE, y));
+      if (count > shown.length) marks.push(svg("text", { x: x - shown.length * SQUARE, y: y + 4, "text-anchor": "end", class: "wmviz-queue-more", text: `+${count - shown.length}` }));
+      const moving = travels.filter(([from, to]) => from <= step && step < to);
+      const length = path.getTotalLength?.() ?? 0;
+      moving.forEach(([, , element], nth) => {
+        const point = path.getPointAtLength(length * Math.max(0.1, 0.45 - nth * 0.12));
+        marks.push(this.element(element, point.x, point.y));
+      });
+      layer.replaceChildren(...marks);
+    });
+  }
+
+  /** An element in a channel: a marble, a watermark's tick, a barrier's bar with its number, a status. */
+  element(element, x, y) {
+    const [kind, words] = [element[0], element.slice(1)];
+    if (kind === "e") {
+      const [id] = this.picture.events[Number(words)];
+      return svg("g", {}, svg("circle", { cx: x, cy: y, r: 4, class: "wmviz-in-channel" }), svg("title", { text: id }));
+    }
+    if (kind === "b") return svg("g", { class: "wmviz-barrier" }, svg("path", { d: `M${x} ${y - 9}v18` }), svg("text", { x, y: y - 11, "text-anchor": "middle", text: words }), svg("title", { text: `barrier ${words}` }));
+    if (kind === "w") return svg("g", { class: "wmviz-in-channel-watermark" }, svg("path", { d: `M${x} ${y - 6}v12` }), svg("title", { text: `watermark ${words}` }));
+    return svg("g", { class: "wmviz-in-channel-watermark" }, svg("path", { d: `M${x - 2} ${y - 4}v8M${x + 2} ${y - 4}v8` }), svg("title", { text: "status" }));
   }
 
   draw(step) {
@@ -157,4 +247,10 @@ class Pipeline {
     this.step = step;
     for (const show of this.live) show(step);
   }
+}
+
+/** Changes [step, …] as a function of the step: what stands then, without the step; undefined before the first. */
+function series(changes) {
+  const steps = changes.map(([step]) => step);
+  return (step) => changes[lastUpTo(steps, step)]?.slice(1);
 }

@@ -43,7 +43,8 @@ class Results {
     const cells = Array.from({ length: 4 }, () => html("td"));
     const [holds, shows, firings, status] = cells;
     const [bar, value, lead] = [html("span", { class: "wmviz-bar" }), html("span"), html("span", { class: "wmviz-lead" })];
-    shows.append(bar, value, lead);
+    const apart = html("span", { class: "wmviz-apart" });
+    shows.append(bar, value, lead, apart);
     shows.className = "wmviz-shows";
     holds.className = firings.className = "wmviz-number";
     const row = html("tr", {}, html("td", {}, html("button", { type: "button", class: "wmviz-of", title: "Mark the events that this is made of", text: key, onclick: () => this.onChoose(index) })), ...cells);
@@ -53,11 +54,12 @@ class Results {
     this.timeline.add(steps, (stands) => {
       row.hidden = stands < 0;
       if (stands < 0) return;
-      const [, running, written, count, state, share, leads] = changes[stands];
+      const [, running, written, count, state, share, leads, uncommitted] = changes[stands];
       holds.textContent = running || "–";
       value.textContent = written || "–";
       bar.style.width = `${Math.round(share * 100)}%`;
       lead.textContent = leads ? "highest" : "";
+      apart.textContent = uncommitted;
       firings.textContent = count;
       status.textContent = state;
       row.dataset.status = state;

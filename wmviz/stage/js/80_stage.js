@@ -435,7 +435,8 @@ class Stage {
     if (index < 0) return;
     box.append(this.bubble);
     const [id, , , , tip] = this.picture.events[index];
-    const fate = this.picture.looks[this.fates.looks[index]] ?? "still to come";
+    const again = this.picture.rewound[index] <= this.step ? ", read again after a restore" : "";
+    const fate = (this.picture.looks[this.fates.looks[index]] ?? "still to come") + again;
     this.bubble.replaceChildren(html("strong", { text: id }), html("span", { text: ` ${tip}` }), html("em", { text: fate }));
     const [x, y] = surface.points[index];
     const left = x > surface.width / 2;
