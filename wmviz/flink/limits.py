@@ -64,6 +64,24 @@ def _in_local_time(scenario: Scenario) -> str | None:
     )
 
 
+def _is_no_replay(scenario: Scenario) -> str | None:
+    for words, is_so in (
+        ("checkpoints", scenario.checkpoints is not None),
+        ("happenings", bool(scenario.happenings)),
+        ("an operator that takes time (work)", scenario.work_ms > 0),
+        ("watermark alignment", scenario.alignment is not None and scenario.strategy_at == "source"),
+        ("a transactional sink", scenario.sink == "transactional"),
+        ("the rules of SQL (api)", scenario.api == "sql"),
+        ("two inputs", scenario.inputs > 1),
+    ):
+        if is_so:
+            return (
+                f"{scenario.name} has {words}, and what is replayed on Flink is one run of events and watermarks. "
+                "wmviz.simulate shows it."
+            )
+    return None
+
+
 def _outlasts_the_clock(scenario: Scenario) -> str | None:
     waits_ms = (scenario.idle_timeout_ms or 0) + SETTLED_TICKS * scenario.interval_ms
     lasts_ms = settled_ms(scenario) - scenario.grid_start_ms
@@ -87,6 +105,7 @@ def _at_the_ends_of_time(scenario: Scenario) -> str | None:
 REASONS: tuple[Callable[[Scenario], str | None], ...] = (
     _by_server_clock,
     _in_local_time,
+    _is_no_replay,
     _outlasts_the_clock,
     _at_the_ends_of_time,
 )
