@@ -183,6 +183,13 @@ class TestInputs:
         assert at_6(trace) == {"r4471": 1000, "r9": 2000}
         assert {w.key for w in last.windows} == {"r4471"}
 
+    def test_the_end_of_a_subtask_fires_at_once_and_that_of_a_partition_at_the_next_event(self):
+        subtask, partition = run("finished-input"), run("finished-partition")
+        assert [f.at_ms for f in subtask.all_firings][:2] == [time_ms("7:00:03")] * 2
+        assert [f.at_ms for f in partition.all_firings][:2] == [time_ms("7:00:04")] * 2
+        assert run("finished-input", happenings=[]).all_firings == ()
+        assert "partition 1 (ended)" in " ".join(partition.sentence(row) for row in range(len(partition)))
+
     def test_the_watermark_of_sql_has_no_minus_one(self):
         def fired(**changes):
             return [f.at_ms for f in run("sql-watermark", **changes).all_firings]

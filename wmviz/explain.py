@@ -200,6 +200,8 @@ class _Teller:
 
     def _member(self, clock: str, row: int) -> tuple[str, Status]:
         index, name = self.trace.clocks.index(clock), clock.split(" → ")[0]
+        if not name.startswith("source") and self.trace.value_before(("input", index), row) is not None:
+            return f"{name} (ended)", Status.IDLE
         status = Status(self.trace.value_before(("status", index), row) or 0)
         watermark_ms = self.trace.value_before(("clock", index), row)
         at = self.time(MIN_MS if watermark_ms is None else watermark_ms)
@@ -363,6 +365,8 @@ class _Teller:
 
     def ended(self, record: Record) -> str:
         """ENDED."""
+        if str(record.subject).startswith("partition"):
+            return f"{_capital(str(record.subject))} has come to its end: nobody waits for its watermark any more."
         who, at = _task(str(record.subject)), self.time(record.at_ms)
         idle = self.trace.value_before(("status", self.trace.subject[record.row]), record.row) == Status.IDLE
         if idle and self.scenario.strategy_at == "source":

@@ -127,14 +127,21 @@ HAPPENING_FIELDS = (
     Field(
         "what",
         "what",
-        one_of("crash", "savepoint", "stop", "silence"),
+        one_of("crash", "savepoint", "stop", "silence", "finish"),
         "",
-        "A crash; a savepoint while the job runs on; a stop with a savepoint; a partition that delivers nothing.",
+        "A crash; a savepoint while the job runs on; a stop with a savepoint; a partition that delivers nothing, or "
+        "that has come to its end.",
     ),
     Field("at", "at_ms", optional(MOMENT), None, "When, by the server's clock; behind all else of that millisecond."),
     Field("after", "after", TEXT, "", "In place of at: the id of an event, right after the source has read it."),
     Field("down", "down_ms", LENGTH, 1000, "Crash and stop: how long the job is down."),
-    Field("partition", "partition", _PARTITION, 0, "Silence: of which partition; its events come when it is over."),
+    Field(
+        "partition",
+        "partition",
+        _PARTITION,
+        0,
+        "Silence: of which partition; its events come when it is over. Finish: which one.",
+    ),
     Field("until", "until_ms", optional(MOMENT), None, "Silence: when it is over."),
     Field("with", "changes", _CHANGES, "{}", "Stop: fields that are changed when the job resumes."),
 )
@@ -250,6 +257,7 @@ _TAKES = {
     "savepoint": {"at", "after"},
     "stop": {"at", "after", "down", "with"},
     "silence": {"at", "partition", "until"},
+    "finish": {"at", "partition"},
 }
 
 

@@ -324,15 +324,23 @@ def _check_happenings(scenario: Scenario) -> None:
             raise ScenarioError(f"{where}.after is {shown(happening.after)}, but no event has that id")
         if happening.at_ms is not None and happening.at_ms < scenario.grid_start_ms:
             raise ScenarioError(f"{where}.at is {iso_text(happening.at_ms)}, before the job starts; make it later")
-        if happening.what == "silence" and happening.partition >= scenario.partition_count:
+        if happening.what in ("silence", "finish") and happening.partition >= scenario.partition_count:
             last = scenario.partition_count - 1
             raise ScenarioError(f"{where}.partition is {happening.partition}, but partitions go from 0 to {last}")
+        if happening.what == "finish":
+            _check_finished(scenario, happening, where)
         changes = happening.changed_fields
         if changes:
             try:
                 replace(scenario, happenings=(), **_read(changes, scenario))
             except ScenarioError as error:
                 raise ScenarioError(f"{where}.with: {error}") from None
+
+
+def _check_finished(scenario: Scenario, happening: Happening, where: str) -> None:
+    last = next((event for event in reversed(scenario.events) if event.partition == happening.partition), None)
+    if last is not None and happening.at_ms is not None and last.arrival_time_ms > happening.at_ms:
+        raise ScenarioError(f"{where}.at is before the arrival of {last.id} on that partition; make it later")
 
 
 WINDOW = Kind(

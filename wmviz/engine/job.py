@@ -295,7 +295,6 @@ class RunningJob:
 
     def run(self) -> None:
         """Do what is on the agenda until nothing is left that the job has something to do for."""
-        self.recorder.at_ms = self._settings.grid_start_ms
         self._plan_happenings()
         self._launch({})
         self._start_checkpoints(is_new=True)
@@ -437,7 +436,7 @@ class RunningJob:
         for happening in self._settings.happenings:
             if happening.after:
                 self._after.setdefault(index_of[happening.after], []).append(happening)
-            elif happening.what != "silence" and happening.at_ms is not None:
+            elif happening.what not in ("silence", "finish") and happening.at_ms is not None:
                 self._plan_happening(happening, happening.at_ms, Turn.HAPPENING)
 
     def _plan_happening(self, happening: Happening, at_ms: int, turn: Turn) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Protocol
 
 from wmviz.engine.agenda import Agenda, Turn
@@ -100,12 +101,22 @@ class Reader:
             self.alignment = SourceOperatorAlignment(self, scenario.alignment.buffer)
         self._owner, self._recorder, self._agenda = owner, owner.recorder, owner.agenda
         self._end_ms = scenario.end_of_input_ms
+        self._finish_ms = {
+            happening.partition: happening.at_ms
+            for happening in scenario.happenings
+            if happening.what == "finish" and happening.partition in self.offsets and happening.at_ms is not None
+        }
+        self._finished: set[int] = set()
         self._under_pressure = False
         self._planned: tuple[int, int] | None = None
         self.subtask = SourceSubtask(scenario, number, self, owner.recorder, own, start_ms)
 
     def start(self) -> None:
-        """Put the first read, the first tick and the end on the agenda."""
+        """Put the first read, the first tick and the ends on the agenda; what is at its end already ends now."""
+        for partition, at_ms in self._finish_ms.items():
+            if at_ms < self._recorder.at_ms:
+                self._finish_if_read(partition)
+            self._agenda.plan(at_ms, Turn.END, partial(self._finish_if_read, partition), tie=self.place)
         self.plan_read()
         self._plan_tick(self._recorder.at_ms)
         if self._end_ms is not None:
@@ -161,6 +172,8 @@ class Reader:
         self.plan_read()
         if self._end_ms is not None and self._recorder.at_ms >= self._end_ms:
             self._agenda.plan(self._recorder.at_ms, Turn.END, self._end_if_read, tie=self.place)
+        if self._recorder.at_ms > self._finish_ms.get(partition, MAX_MS):
+            self._finish_if_read(partition)
 
     def _plan_tick(self, earliest_ms: int) -> None:
         tick_ms = None if self.is_ended else self.subtask.plan_tick(earliest_ms)
@@ -174,6 +187,18 @@ class Reader:
         self.subtask.tick()
         self._check_pressure()
         self._plan_tick(tick_ms + 1)
+
+    def _finish_if_read(self, partition: int) -> None:
+        """Let a partition end, once all of it has been read; with the last one ends the input of the subtask."""
+        if partition in self._finished or self.offsets[partition] < len(self._owner.partitions.events[partition]):
+            return
+        self._finished.add(partition)
+        if len(self._finished) == len(self.offsets):
+            self._end_if_read()
+            return
+        self.subtask.release(partition)
+        if self.alignment is not None:
+            self.alignment.split_finished(str(partition))
 
     def _end_if_read(self) -> None:
         """Let the input end, once all of it has been read."""

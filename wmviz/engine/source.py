@@ -114,6 +114,11 @@ class ProgressiveTimestampsAndWatermarks:
             self._tell(split, before, max(watermark_ms, split.partial.watermark_ms), idle=False)
             split.immediate.emit(watermark_ms)
 
+    def release(self, number: int) -> None:
+        """Forget a split that has come to its end; it shows when the others are combined next."""
+        if self._multiplexer.unregister(str(number)):
+            del self._splits[number]
+
     def tick(self) -> None:
         """Ask the generator of every split, combine, and ask that of the main output."""
         for split in self._splits.values():

@@ -149,6 +149,12 @@ class SourceSubtask:
         due = [due_ms for timer in self._timers if (due_ms := timer.due_ms()) is not None]
         return max(now_ms, self._clock_origin_ms + min(due)) if due else None
 
+    def release(self, split: int) -> None:
+        """Let one of several splits end."""
+        if isinstance(self._strategy, ProgressiveTimestampsAndWatermarks):
+            self._recorder.split_ended(self.place, split)
+            self._strategy.release(split)
+
     def end(self) -> None:
         """Let the input end: MAX goes out, and what the generator had not said yet is never said."""
         self._recorder.ended(self.place)
