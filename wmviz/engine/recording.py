@@ -83,7 +83,7 @@ class Recorder:
     Attributes
     ----------
     at_ms
-        Processing time; set by the wiring.
+        Processing time, at first that of the start; moved by the wiring.
     cause
         The row that makes the next ones happen, or -1.
     arrived, record_delivered, added
@@ -95,7 +95,7 @@ class Recorder:
     def __init__(self, scenario: Scenario) -> None:
         places, clocks = clock_names(scenario)
         self.trace = Trace(scenario, observed=self.observed, places=places, clocks=clocks)
-        self.at_ms = MIN_MS
+        self.at_ms = scenario.grid_start_ms
         self.cause = -1
         self._split_clocks = {split: len(places) + i for i, split in enumerate(combined_partitions(scenario))}
         self._first_channel = len(places) + len(self._split_clocks)
@@ -137,6 +137,12 @@ class Recorder:
         """The input of a source subtask ends."""
         self._begin(place)
         self.cause = self._row(Kind.ENDED, place, 0, -1)
+
+    def split_ended(self, place: int, split: int) -> None:
+        """A split has come to its end."""
+        if split in self._split_clocks:
+            self._begin(place)
+            self.cause = self._row(Kind.ENDED, self._split_clocks[split], 0, -1)
 
     def split_watermark(self, place: int, split: int, watermark_ms: int) -> None:
         """The watermark of a split rises; alone in its subtask it has no clock of its own."""

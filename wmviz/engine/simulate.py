@@ -104,7 +104,6 @@ class _DirectJob:
         scenario, recorder, sources = self.scenario, self.recorder, self._sources
         arrived = recorder.arrived
         ticks, by_clock = self._ticks, scenario.window.time == "processing"
-        recorder.at_ms = scenario.grid_start_ms
         for source in sources:
             self._plan_tick(source, recorder.at_ms)
         for index, event in enumerate(scenario.events):
