@@ -155,7 +155,7 @@ class Running:
         if isinstance(held, Snapshot) and held.offsets:
             what = f": read {', '.join(str(held.offsets[partition]) for partition in sorted(held.offsets))}"
         elif isinstance(held, Snapshot):
-            what = f": {held.windows} windows, {held.events} events"
+            what = f": {_counted(held.windows, 'window')}, {_counted(held.events, 'event')}"
         self._note(step, place, "snapshot", f"snapshot {checkpoint}{what}")
         for names in self._pending.values():
             names.append(self.trace.places[place])
@@ -229,6 +229,10 @@ class Running:
             for number, phase in list(self._phases.items())[-3:]
         ]
         put(self.transactions, [step, *lines])
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def put(changes: Changes, change: list[Any]) -> None:

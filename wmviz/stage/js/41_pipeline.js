@@ -11,7 +11,6 @@ const SQUARE = 10;
 class Pipeline {
   constructor(picture, width) {
     this.width = width;
-    this.across = width >= 720;
     this.height = 0;
     this.clockwork = new Clockwork(picture);
     this.picture = picture;
@@ -22,6 +21,7 @@ class Pipeline {
     this.paused = new Map(paused.map(([clock, ...changes]) => [clock, series(changes)]));
     this.runs = tasks.some(({ channels }) => channels.some(({ queue, blocked }) => queue || blocked));
     this.row = this.runs ? TALL : ROW;
+    this.across = width >= (this.runs ? 920 : 720);
     this.place(sources, tasks);
     sources.forEach((source, nth) => this.box(source, this.sourcePlaces[nth]));
     tasks.forEach((task, nth) => this.box(task, this.taskPlaces[nth]));
@@ -195,7 +195,9 @@ class Pipeline {
         path.classList.toggle("wmviz-holds", this.clockwork.clocks[input].into === clock && now.holds);
         path.classList.toggle("wmviz-out", now.status > 0);
       });
-      if (this.across) this.contents(path, channels[row] ?? {}, to.x - 8, end);
+      // Side by side elements wait in front of the box; below each other there is room for them only in it.
+      const [x, y] = this.across ? [to.x - 8, end] : [to.x + to.w - 18, end + 15];
+      this.contents(path, channels[row] ?? {}, x, y);
     });
     this.lines.append(svg("path", { d: this.route(to, this.sinkPlace, this.sinkPlace.y + this.sinkPlace.h / 2, true), class: "wmviz-channel" }));
   }
