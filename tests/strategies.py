@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
-from wmviz.scenario import Event, Scenario, Window
+from wmviz.runtime import Checkpoints, Happening, WatermarkAlignment
+from wmviz.scenario import Event, Scenario, ScenarioError, Window
 
 SMALL = st.integers(-12, 40)
 TRIGGERS = ["default", "event_time", "purging_event_time", "count:1", "count:2", "purging_count:2", "never"]
@@ -15,6 +19,8 @@ def windows(draw: st.DrawFn) -> Window:
     """Draw a window of any type."""
     kind = draw(st.sampled_from(["tumbling", "sliding", "session", "global", "processing"]))
     if kind == "session":
+        if draw(st.integers(0, 4)) == 0:
+            return Window("session", gap_ms=draw(st.integers(1, 12)), time="processing")
         return Window("session", gap_ms=draw(st.integers(1, 12)), trigger=draw(st.sampled_from(TRIGGERS)))
     if kind == "global":
         triggers = ["default", "end_of_stream", "count:2", "purging_count:3"]
@@ -59,3 +65,84 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         start_ms=draw(st.sampled_from([None, -20])),
         end_of_input_ms=draw(st.sampled_from([None, at_ms, at_ms + 13])),
     )
+
+
+@st.composite
+def checkpoints(draw: st.DrawFn) -> Checkpoints:
+    """Draw checkpoints that go together."""
+    mode = draw(st.sampled_from(["aligned", "unaligned", "at_least_once"]))
+    return Checkpoints(
+        interval_ms=draw(st.integers(10, 40)),
+        mode=mode,
+        alignment_timeout_ms=draw(st.sampled_from([0, 1, 5])) if mode == "unaligned" else 0,
+        first_ms=draw(st.sampled_from([None, 0, 7])),
+        min_pause_ms=draw(st.sampled_from([0, 0, 5, 50])),
+        timeout_ms=draw(st.sampled_from([600_000, 10])),
+        max_concurrent=1 if mode == "unaligned" else draw(st.integers(1, 3)),
+    )
+
+
+CHANGES = [
+    {},
+    {"lateness": 20},
+    {"bound": 30},
+    {"emission": "interval", "interval": 4},
+    {"idle_timeout": 6},
+    {"work": 3, "channel_capacity": 2},
+    {"checkpoints": None},
+    {"checkpoints": {"interval": 15, "mode": "unaligned", "max_concurrent": 1}},
+]
+
+
+@st.composite
+def happenings(draw: st.DrawFn, scenario: Scenario) -> Happening:
+    """Draw something that happens to a scenario's job."""
+    what = draw(st.sampled_from(["crash", "crash", "savepoint", "stop", "silence"]))
+    at_ms = scenario.grid_start_ms + draw(st.integers(0, 150))
+    if what == "silence":
+        until_ms = at_ms + draw(st.integers(1, 60))
+        return Happening(what, at_ms, partition=draw(st.integers(0, scenario.partition_count - 1)), until_ms=until_ms)
+    after = draw(st.sampled_from(["", *(event.id for event in scenario.events)]))
+    down_ms = 1000 if what == "savepoint" else draw(st.sampled_from([0, 1, 10, 60]))
+    changes = draw(st.sampled_from(CHANGES)) if what == "stop" else {}
+    return Happening(what, None if after else at_ms, after, down_ms, changes=json.dumps(changes, sort_keys=True))
+
+
+@st.composite
+def plain_scenarios(draw: st.DrawFn) -> Scenario:
+    """Draw a scenario for which the short way is enough: SQL and two inputs too."""
+    scenario = draw(scenarios())
+    if draw(st.integers(0, 4)) == 0:
+        size_ms, slide_ms = draw(st.integers(1, 12)), draw(st.integers(0, 12))
+        window = Window("sliding" if slide_ms else "tumbling", size_ms, slide_ms)
+        settled = {"strategy": "bounded", "strategy_at": "after", "lateness_ms": 0, "late_to": "drop"}
+        scenario = replace(scenario, api="sql", window=window, **settled)
+    return replace(scenario, inputs=draw(st.sampled_from([1, 2])) if scenario.subtasks > 1 else 1)
+
+
+@st.composite
+def running_scenarios(draw: st.DrawFn) -> Scenario:
+    """Draw a scenario with all that may happen to a job."""
+    scenario = draw(plain_scenarios())
+    work_ms = draw(st.sampled_from([0, 0, 1, 4]))
+    aligns = scenario.strategy_at == "source" and scenario.strategy != "none" and draw(st.booleans())
+    sink = draw(st.sampled_from(["upsert", "append", "transactional", "transactional"]))
+    scenario = replace(
+        scenario,
+        alignment=draw(st.builds(WatermarkAlignment, st.integers(0, 9), st.integers(1, 9), st.integers(0, 3)))
+        if aligns
+        else None,
+        work_ms=work_ms,
+        channel_capacity=draw(st.integers(0, 4)) if work_ms else 0,
+        checkpoints=draw(st.none() | checkpoints()),
+        replay=draw(st.sampled_from(["offsets", "offsets", "start", "none"])),
+        sink=sink,
+        transaction_timeout_ms=draw(st.sampled_from([None, 200, 2000])) if sink == "transactional" else None,
+    )
+    for _ in range(draw(st.sampled_from([0, 1, 1, 2, 3]))):
+        happening = draw(happenings(scenario))
+        try:
+            scenario = replace(scenario, happenings=(*scenario.happenings, happening))
+        except ScenarioError:  # changes that this job cannot take
+            scenario = replace(scenario, happenings=(*scenario.happenings, replace(happening, changes="{}")))
+    return scenario

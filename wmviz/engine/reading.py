@@ -292,8 +292,9 @@ class Reader:
         self._status(idle=False)
 
     def _status(self, *, idle: bool) -> None:
-        carries = Carries.IDLE if idle else Carries.ACTIVE
+        carries, before = Carries.IDLE if idle else Carries.ACTIVE, self._recorder.cause
         self._to_all(carries, 0, self._recorder.sent_status(self.place, idle=idle))
+        self._recorder.cause = before  # in SQL the record follows that has made the stream active
         if self.alignment is not None:
             self.alignment.idle = idle
             self._owner.aligns_again()

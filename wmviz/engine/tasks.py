@@ -88,9 +88,10 @@ class WindowTask:
     # ------------------------------------------------- what comes out of the valve
 
     def watermark(self, watermark_ms: int) -> None:
-        """Advance event time."""
-        self._recorder.advanced(self.place, watermark_ms)
-        self.operator.advance(watermark_ms)
+        """Advance event time; one that is behind can come only after `restore_watermark`."""
+        if watermark_ms > self.operator.watermark_ms:
+            self._recorder.advanced(self.place, watermark_ms)
+            self.operator.advance(watermark_ms)
 
     def idle(self) -> None:
         """Note that every channel is idle."""
@@ -175,10 +176,12 @@ class Exchange:
         self._status(idle=False)
 
     def _status(self, *, idle: bool) -> None:
+        before = self._recorder.cause
         sent = self._recorder.sent_status(self._subtask, idle=idle)
         for task in self._tasks:
             self._recorder.cause = sent
             task.receive_status(self._subtask, idle=idle)
+        self._recorder.cause = before  # in SQL the record follows that has made the stream active
 
     def split_watermark(self, split: int, watermark_ms: int) -> None:
         """Note that a split's watermark has risen."""
