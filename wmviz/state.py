@@ -77,6 +77,9 @@ class Ledger:
         return self.arrived == sum(fates) and min(fates) >= 0
 
 
+SinkRow = tuple[str, AnyWindow, int]
+
+
 class Channel(NamedTuple):
     """What stands in a channel.
 
@@ -118,9 +121,6 @@ class State:
         By name: of tasks, partitions (``"partition 0"``) and channels (``"source[0] → window"``).
     windows
         Those that have state.
-    sink, uncommitted
-        What readers find: of a transactional sink those of committed results, and those of all, aborted ones too. The
-        two are the same for other sinks.
     ledger
         Where every event is.
     is_running
@@ -142,8 +142,6 @@ class State:
     watermarks: Mapping[str, int]
     statuses: Mapping[str, Status]
     windows: tuple[OpenWindow, ...]
-    sink: tuple[tuple[str, AnyWindow, int], ...]
-    uncommitted: tuple[tuple[str, AnyWindow, int], ...]
     ledger: Ledger
     is_running: bool
     channels: Mapping[str, Channel]
@@ -153,6 +151,17 @@ class State:
     checkpoint: int
     pending: tuple[PendingCheckpoint, ...]
     transactions: tuple[PendingTransaction, ...]
+    read_sink: Callable[[bool], tuple[SinkRow, ...]] = field(repr=False, compare=False)
+
+    @property
+    def sink(self) -> tuple[SinkRow, ...]:
+        """What a reader of the sink finds: the committed results of a transactional one."""
+        return self.read_sink(True)
+
+    @property
+    def uncommitted(self) -> tuple[SinkRow, ...]:
+        """What a reader of uncommitted results finds, aborted ones too; for other sinks the same as `sink`."""
+        return self.read_sink(False)
 
 
 class States:
@@ -178,8 +187,6 @@ class States:
             watermarks={name: MIN_MS if ms is None else ms for name, ms in watermarks_ms.items()},
             statuses={name: Status(status or Status.ACTIVE) for name, status in statuses.items()},
             windows=tuple(self._open_window(index, step) for index in self._alive(step)),
-            sink=tuple(self._sink(step, self._reader_sees)),
-            uncommitted=tuple(self._sink(step, "sink")),
             ledger=self.ledger(step),
             is_running=self._is_running(step),
             channels=self._channels(step),
@@ -191,6 +198,7 @@ class States:
             checkpoint=self._latest_checkpoint(step),
             pending=self._pending_checkpoints(step),
             transactions=self._pending_transactions(step),
+            read_sink=lambda committed: tuple(self._sink(step, self._reader_sees if committed else "sink")),
         )
 
     # ------------------------------------------------------------------ the running job

@@ -423,7 +423,8 @@ class Trace:
 
     def event_of(self, row: int) -> int:
         """Give the index of the event that a row is about: its subject, or the event that a window took in."""
-        return self.subject[row] if SUBJECT_OF[Kind(self.kind[row])] == "event" else self.subject[self.cause[row]]
+        of_event = SUBJECT_OF[self.kind[row]] == "event"  # type: ignore[index]
+        return self.subject[row] if of_event else self.subject[self.cause[row]]
 
     @cached_property
     def rows_of(self) -> dict[tuple[str, int], list[int]]:

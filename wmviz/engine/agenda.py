@@ -36,13 +36,20 @@ class Agenda:
     """Actions by time, then by turn, then in the order in which they were planned."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, int, int, bool, Callable[[], None]]] = []
+        self._heap: list[tuple[int, int, int, int, bool, bool, Callable[[], None]]] = []
         self._serial = 0
         self.foreground = 0
         """How many actions are planned that a job has something to do for, and not by the clock alone."""
 
     def plan(
-        self, at_ms: int, turn: Turn, action: Callable[[], None], *, tie: int = 0, background: bool = False
+        self,
+        at_ms: int,
+        turn: Turn,
+        action: Callable[[], None],
+        *,
+        tie: int = 0,
+        background: bool = False,
+        outside: bool = False,
     ) -> None:
         """Put an action on the agenda.
 
@@ -54,18 +61,26 @@ class Agenda:
             What is called.
         background
             Whether it comes again and again by the clock: a run ends when nothing else is left.
+        outside
+            Whether it is none of the tasks': it is still there when they are gone.
         """
         self._serial += 1
         self.foreground += not background
-        heapq.heappush(self._heap, (at_ms, turn, tie, self._serial, background, action))
+        heapq.heappush(self._heap, (at_ms, turn, tie, self._serial, background, outside, action))
+
+    def drop_tasks(self) -> None:
+        """Take off what the tasks had planned."""
+        self._heap = [entry for entry in self._heap if entry[5]]
+        heapq.heapify(self._heap)
+        self.foreground = sum(not entry[4] for entry in self._heap)
 
     @property
-    def next(self) -> tuple[int, int] | None:
-        """Time and turn of the next action, or None."""
-        return self._heap[0][:2] if self._heap else None
+    def next_ms(self) -> int | None:
+        """The time of the next action, or None."""
+        return self._heap[0][0] if self._heap else None
 
     def pop(self) -> tuple[int, bool, Callable[[], None]]:
         """Take the next action off: its time, whether it is a background one, and itself."""
-        at_ms, _, _, _, background, action = heapq.heappop(self._heap)
+        at_ms, _, _, _, background, _, action = heapq.heappop(self._heap)
         self.foreground -= not background
         return at_ms, background, action

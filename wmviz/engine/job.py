@@ -19,6 +19,7 @@ from wmviz.engine.tasks import WindowTask, tasks_of_keys
 from wmviz.engine.watermarks import WatermarkGenerator
 from wmviz.runtime import Checkpoints, Happening
 from wmviz.scenario import Scenario, ScenarioError
+from wmviz.times import MIN_MS
 from wmviz.trace import CheckpointPhase, Kind
 
 _MODES = {"aligned": "aligned", "unaligned": "alternating", "at_least_once": "at_least_once"}
@@ -46,7 +47,8 @@ class Attempt:
 
     def __init__(self, job: RunningJob, scenario: Scenario, own: WatermarkGenerator | None) -> None:
         self.scenario, self.recorder, self.partitions = scenario, job.recorder, job.partitions
-        self.agenda = Agenda()
+        self.agenda = job.agenda
+        self._unfinished = scenario.window_tasks
         self.stops_reading = False
         self._job = job
         self._start_ms = self.recorder.at_ms
@@ -123,11 +125,12 @@ class Attempt:
 
     def finished(self, task: TaskInput) -> None:
         """Note that a task has come to its end; what the job still has to commit, a last checkpoint commits."""
+        self._unfinished -= 1
 
     @property
     def is_finished(self) -> bool:
         """Whether all tasks have come to the end of their input."""
-        return all(task.is_finished for task in self.tasks)
+        return not self._unfinished
 
     def acknowledge(self, checkpoint_id: int, place: int, state: Any) -> None:
         """Hand a snapshot to the coordinator, as soon as what runs now has come to its end."""
@@ -159,7 +162,7 @@ class Attempt:
     def restore(self, states: Mapping[Any, Any]) -> None:
         """Put the state of a checkpoint into the new tasks."""
         recorder, restored = self.recorder, self.recorder.cause
-        watermark_ms = min((s.watermark_ms for s in states.values() if isinstance(s, TaskSnapshot)), default=None)
+        watermark_ms = min((s.watermark_ms for s in states.values() if isinstance(s, TaskSnapshot)), default=MIN_MS)
         for task in self.tasks:
             snapshot: TaskSnapshot | None = states.get(task.place)
             if snapshot is None:
@@ -167,7 +170,7 @@ class Attempt:
             recorder.cause = restored
             task.task.operator.restore(snapshot.panes)
             recorder.reloaded(task.place, snapshot.panes)
-            if self.scenario.api == "sql" and watermark_ms is not None:
+            if self.scenario.api == "sql" and watermark_ms != MIN_MS:
                 task.task.restore_watermark(watermark_ms)
         for task in self.tasks:
             snapshot = states.get(task.place)
@@ -280,7 +283,7 @@ class RunningJob:
     def __init__(self, scenario: Scenario, recorder: RuntimeRecording, own: WatermarkGenerator | None) -> None:
         self.recorder, self.partitions = recorder, Partitions(scenario)
         self._settings, self._own = scenario, own
-        self._agenda = Agenda()  # of what is outside of the tasks
+        self.agenda = Agenda()
         self._attempt: Attempt | None = None
         self._read = bytearray(len(scenario.events))
         self._after: dict[int, list[Happening]] = {}
@@ -298,8 +301,8 @@ class RunningJob:
         self._plan_happenings()
         self._launch({})
         self._start_checkpoints(is_new=True)
-        while (agenda := self._next()) is not None:
-            at_ms, is_background, action = agenda.pop()
+        while self._goes_on:
+            at_ms, is_background, action = self.agenda.pop()
             if self._has_restarted:  # what was due while the job was down comes now
                 at_ms = max(at_ms, self.recorder.at_ms)
             self.recorder.begins(at_ms)
@@ -309,20 +312,20 @@ class RunningJob:
                 action()
             except TransactionAbortedError as error:
                 self._fail(str(error))
-            self._plan_clocks()
+            if is_background or self.recorder.sinks:
+                self._plan_clocks()
             if self._is_finished:
                 break
 
-    def _next(self) -> Agenda | None:
-        """Give the agenda with the earliest action, or None at the end of the run."""
-        agendas = [a for a in (self._agenda, self._attempt.agenda if self._attempt else None) if a and a.next]
-        agenda = min(agendas, key=lambda a: a.next or (0, 0), default=None)
-        if agenda is None or agenda.next is None or any(a.foreground for a in agendas):
-            return agenda
-        # Only clocks are left: one more checkpoint, so that what was done last is in one, and the broker's timeouts.
+    @property
+    def _goes_on(self) -> bool:
+        """Whether there is something to do; with only the clocks left, for one more checkpoint and the timeouts."""
+        next_ms = self.agenda.next_ms
+        if self.agenda.foreground or next_ms is None:
+            return next_ms is not None
         settings = self._settings.checkpoints
         round_ms = max(settings.interval_ms, settings.min_pause_ms) + settings.notice_ms if settings else 0
-        return agenda if agenda.next[0] <= max(self._last_ms + round_ms, self._broker_due_ms or 0) else None
+        return next_ms <= max(self._last_ms + round_ms, self._broker_due_ms or 0)
 
     @property
     def _is_finished(self) -> bool:
@@ -351,7 +354,7 @@ class RunningJob:
                 self._planned_ms[turn] = None
                 action()
 
-        self._agenda.plan(max(at_ms, self.recorder.at_ms), turn, act, background=True)
+        self.agenda.plan(max(at_ms, self.recorder.at_ms), turn, act, background=True, outside=True)
 
     def _run_coordinator(self) -> None:
         self._coordinator.advance(self.recorder.at_ms)
@@ -388,7 +391,7 @@ class RunningJob:
             savepoint=checkpoint.savepoint,
         )
         if attempt is not None:
-            attempt.agenda.plan(
+            self.agenda.plan(
                 recorder.at_ms, Turn.AT_ONCE, lambda: attempt.inject(checkpoint, barrier, cause), background=True
             )
 
@@ -401,7 +404,7 @@ class RunningJob:
             self._complete(checkpoint)
         elif self._attempt is not None:
             at_ms = self.recorder.at_ms + notice_ms
-            self._attempt.agenda.plan(at_ms, Turn.AT_ONCE, lambda: self._complete(checkpoint), background=True)
+            self.agenda.plan(at_ms, Turn.AT_ONCE, lambda: self._complete(checkpoint), background=True)
 
     def _complete(self, checkpoint: Checkpoint) -> None:
         """Let sinks commit; a savepoint that the job goes on after commits nothing."""
@@ -411,7 +414,7 @@ class RunningJob:
                 sink.commit(checkpoint.id)
         if checkpoint.savepoint and self._stop is not None:
             stop, self._stop = self._stop, None
-            self._agenda.plan(self.recorder.at_ms, Turn.AT_ONCE, lambda: self._stop_with(stop, checkpoint))
+            self.agenda.plan(self.recorder.at_ms, Turn.AT_ONCE, lambda: self._stop_with(stop, checkpoint), outside=True)
 
     def failed(self, checkpoint: Checkpoint) -> None:
         """Note that a checkpoint is given up; without its savepoint a job does not stop."""
@@ -440,7 +443,7 @@ class RunningJob:
                 self._plan_happening(happening, happening.at_ms, Turn.HAPPENING)
 
     def _plan_happening(self, happening: Happening, at_ms: int, turn: Turn) -> None:
-        self._agenda.plan(at_ms, turn, lambda: self._happen(happening))
+        self.agenda.plan(at_ms, turn, lambda: self._happen(happening), outside=True)
 
     def has_read(self, event: int) -> None:
         """Note that an event has been read, and let happen what is to happen after it."""
@@ -457,11 +460,13 @@ class RunningJob:
             self._go_down(Kind.CRASHED, now_ms + happening.down_ms, "", self._coordinator.latest, self._settings)
         elif happening.what == "savepoint":
             self._coordinator.savepoint(now_ms)
+            self._plan_clocks()
         else:
             self._stop = happening
             self._attempt.stops_reading = True
             self._coordinator.stop(now_ms)
             self._coordinator.savepoint(now_ms)
+            self._plan_clocks()
 
     def _fail(self, why: str) -> None:
         """Let the job crash for a reason of its own."""
@@ -481,7 +486,8 @@ class RunningJob:
         self._coordinator.stop(self.recorder.at_ms)
         self.recorder.down(kind, until_ms, why)
         self._attempt = None
-        self._agenda.plan(until_ms, Turn.HAPPENING, lambda: self._restart(checkpoint, settings))
+        self.agenda.drop_tasks()
+        self.agenda.plan(until_ms, Turn.HAPPENING, lambda: self._restart(checkpoint, settings), outside=True)
 
     def _restart(self, checkpoint: Checkpoint | None, settings: Scenario) -> None:
         """Run again from a checkpoint, or from nothing."""
