@@ -16,8 +16,8 @@ from wmviz.trace import Trace
 
 AIMS = {
     "8 partitions x 4 subtasks x 4 window tasks, times a single stream": 3.0,
-    "100,000 keys, times 100 keys": 2.0,
-    "checkpoints and a crash, times neither": 4.0,
+    "100,000 keys (a window for each event), times 100 keys": 4.0,
+    "checkpoints and a crash, times neither": 5.0,
     "time per event with checkpoints, 100,000 against 1,000 events": 1.5,
     "value of a subject at a step of a long trace, ms": 1.0,
     "state at a step of a long trace, ms": 20.0,

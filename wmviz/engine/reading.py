@@ -214,6 +214,8 @@ class Reader:
 
     def _check_pressure(self) -> None:
         """Wait while a channel is full; silence is then not the fault of the input, so the clocks of idleness stop."""
+        if not self._owner.scenario.channel_capacity:
+            return
         full = any(task.gate.is_full(self.place) for task in self._owner.tasks)
         if full == self._under_pressure or self.is_ended:
             return
