@@ -69,7 +69,12 @@ def test_a_failing_job_says_its_last_cause():
     with pytest.raises(FlinkError, match=r"The Flink job failed: .*integer division") as caught:
         startup.collect(stream, "fails", 100)
     assert "\tat " in caught.value.java_stack
-    assert caught.value._render_traceback_() == [f"FlinkError: {caught.value}"]
+    assert caught.value._render_traceback_() == [
+        f"FlinkError: {caught.value}",
+        "The whole trace from Java: print(wmviz.flink.java_stack())",
+    ]
+    assert wmviz.flink.java_stack() == caught.value.java_stack
+    assert FlinkError("a sentence")._render_traceback_() == ["FlinkError: a sentence"]
 
 
 @pytest.mark.flink

@@ -4,7 +4,25 @@ Importing this starts nothing; the first `run` starts one JVM, which serves this
 """
 
 from wmviz.flink.program import code, strategy_source
+from wmviz.flink.recovery import Recovery, recover, recovery_code
 from wmviz.flink.replay import run, run_many
-from wmviz.flink.startup import FlinkError, available
+from wmviz.flink.rest import Live, live
+from wmviz.flink.standalone import Cluster, cluster
+from wmviz.flink.startup import FlinkError, available, java_stack
 
-__all__ = ["FlinkError", "available", "code", "run", "run_many", "strategy_source"]
+__all__ = [
+    "Cluster",
+    "FlinkError",
+    "Live",
+    "Recovery",
+    "available",
+    "cluster",
+    "code",
+    "java_stack",
+    "live",
+    "recover",
+    "recovery_code",
+    "run",
+    "run_many",
+    "strategy_source",
+]

@@ -82,6 +82,12 @@ def _is_no_replay(scenario: Scenario) -> str | None:
     return None
 
 
+def _has_no_ticks(scenario: Scenario) -> str | None:
+    if scenario.interval_ms or not has_inputs(scenario):
+        return None
+    return f"{scenario.name} has no ticks (interval 0), and the replay of several inputs goes by them."
+
+
 def _outlasts_the_clock(scenario: Scenario) -> str | None:
     waits_ms = (scenario.idle_timeout_ms or 0) + SETTLED_TICKS * scenario.interval_ms
     lasts_ms = settled_ms(scenario) - scenario.grid_start_ms
@@ -106,6 +112,7 @@ REASONS: tuple[Callable[[Scenario], str | None], ...] = (
     _by_server_clock,
     _in_local_time,
     _is_no_replay,
+    _has_no_ticks,
     _outlasts_the_clock,
     _at_the_ends_of_time,
 )

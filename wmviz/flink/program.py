@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import json
 import re
+import tempfile
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from textwrap import indent
+from types import ModuleType
 
 from wmviz.flink import texts
 from wmviz.flink.limits import has_inputs, refuse, settled_ms
@@ -62,6 +65,16 @@ class Program(str):
         if self.data is not None:
             path.with_suffix(".jsonl").write_text(self.data, encoding="utf-8")
         return path
+
+    def load(self) -> ModuleType:
+        """Load the program as a module; no one can import its name, so its classes travel with a job."""
+        with tempfile.TemporaryDirectory() as folder:
+            spec = importlib.util.spec_from_file_location("wmviz_program", self.save(folder))
+            assert spec is not None
+            assert spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+        return module
 
     def _repr_markdown_(self) -> str:
         return f"```python\n{self}```"

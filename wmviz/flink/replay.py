@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
+import atexit
 import itertools
 import json
 import os
-import tempfile
+import shutil
 from collections.abc import Iterable, Sequence
 from functools import cache
-from types import ModuleType
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.limits import refuse
@@ -101,7 +102,7 @@ def _run_job(scenarios: Sequence[Scenario], limit_s: float) -> list[Report]:
     with startup.sentences(), startup.tidy():
         env = job.environment(classes)
         streams = [
-            _labelled(_load(scenario, name).build(env), f"{number} ")
+            _labelled(program.code(scenario, name=name).load().build(env), f"{number} ")
             for number, (scenario, name) in enumerate(zip(scenarios, names, strict=True))
         ]
         stream = streams[0].union(*streams[1:]) if len(streams) > 1 else streams[0]
@@ -119,19 +120,8 @@ def jar() -> str:
     """Give the jar of our Java classes, compiled once for the JVM of this process."""
     names = ("ReplayStrategy.java", "ReplayInputs.java", "LateCounter.java", "Label.java")
     compiled: str = startup.job().compile_java(*map(program.source, names))
+    atexit.register(shutil.rmtree, Path(urlsplit(compiled).path).parent, ignore_errors=True)
     return compiled
-
-
-def _load(scenario: Scenario, name: str) -> ModuleType:
-    """Load the standalone program of a scenario: what runs here is what `wmviz.flink.code` shows."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = program.code(scenario, name=name).save(folder)
-        spec = importlib.util.spec_from_file_location("wmviz_replay", path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return module
 
 
 def _labelled(stream: Any, label: str) -> Any:

@@ -47,10 +47,21 @@ class FlinkError(RuntimeError):
         """Make an error of its sentence."""
         super().__init__(sentence)
         self.java_stack = java_stack
+        if java_stack is not None:
+            _last_stack[:] = [java_stack]
 
     def _render_traceback_(self) -> list[str]:
         """Let a notebook show the sentence alone."""
-        return [f"FlinkError: {self}"]
+        where = ["The whole trace from Java: print(wmviz.flink.java_stack())"] if self.java_stack else []
+        return [f"FlinkError: {self}", *where]
+
+
+_last_stack: list[str] = []
+
+
+def java_stack() -> str:
+    """Give the whole trace from Java of the last `FlinkError` that had one; empty text if there was none."""
+    return "".join(_last_stack)
 
 
 def available() -> tuple[bool, str]:

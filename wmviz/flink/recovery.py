@@ -1,0 +1,220 @@
+"""A checkpoint, a crash and what follows, on real Flink: in this process, or on a cluster that loses a TaskManager."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wmviz.flink import program, startup
+from wmviz.flink.program import Program
+from wmviz.flink.rest import Rest, checkpoint_table
+from wmviz.flink.standalone import Cluster, free_port
+from wmviz.flink.startup import FlinkError
+from wmviz.scenario import ScenarioError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SOURCES = ("sequence", "list")
+LIMIT_S = 180.0
+POLL_S = 0.1
+COMPLETE, NUMBERS_LATER = 2, 5
+"""So many checkpoints, so many numbers later the TaskManager is killed: some are in a checkpoint, some come twice."""
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What a job that crashed once has done.
+
+    Attributes
+    ----------
+    source
+        ``"sequence"``, which can go back, or ``"list"``, which cannot.
+    crash
+        What happened, in words.
+    counts
+        Key → how many numbers of that key the job counted.
+    right
+        Key → how many there are.
+    worked
+        The numbers in the order in which the Python function worked on them.
+    restored_from
+        Id of the checkpoint that Flink restored, or None if it was not seen.
+    history
+        What Flink's REST interface told of each checkpoint.
+    """
+
+    source: str
+    crash: str
+    counts: dict[str, int]
+    right: dict[str, int]
+    worked: tuple[int, ...]
+    restored_from: int | None
+    history: tuple[dict[str, Any], ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether every number was counted once."""
+        return self.counts == self.right
+
+    @property
+    def twice(self) -> list[int]:
+        """The numbers that the function worked on more than once."""
+        return sorted(number for number, times in Counter(self.worked).items() if times > 1)
+
+    @property
+    def program(self) -> Program:
+        """The program that ran, to read and copy."""
+        return recovery_code()
+
+    @property
+    def checkpoints(self) -> pd.DataFrame:
+        """The checkpoints: id, status, duration in ms, size in bytes, savepoint or not."""
+        return checkpoint_table(list(self.history))
+
+    def __repr__(self) -> str:
+        """Tell it in sentences."""
+        restored = "the last checkpoint" if self.restored_from is None else f"checkpoint {self.restored_from}"
+        twice = self.twice
+        again = f"{len(twice)} numbers were worked on twice: {twice[0]} to {twice[-1]}" if twice else None
+        wrong = {key: f"{self.counts.get(key, 0)} instead of {n}" for key, n in self.right.items()}
+        counted = ", ".join(f"{key} {count}" for key, count in (self.right if self.is_right else wrong).items())
+        return (
+            f"{self.crash}; Flink restored {restored}.\n"
+            f"The counts are {'right' if self.is_right else 'wrong'}: {counted}.\n"
+            f"{again or 'No number was worked on twice'}."
+        )
+
+
+def recovery_code() -> Program:
+    """Give the program that `recover` runs: it can be saved and run alone.
+
+    Returns
+    -------
+    Program
+        Text that a notebook shows as code. Save it with ``.save(folder)``.
+    """
+    return Program(program.source("recovery_job.txt"), "recovery")
+
+
+def recover(source: str = "sequence", cluster: Cluster | None = None, limit_s: float = LIMIT_S) -> Recovery:
+    """Run a job that counts numbers, let it crash once after a checkpoint, and say what the result is.
+
+    Parameters
+    ----------
+    source
+        ``"sequence"``: a source that reads again from where the checkpoint says. ``"list"``: one that cannot go back.
+    cluster
+        From `wmviz.flink.cluster`. If it was started here the crash is the death of the TaskManager that runs the job;
+        otherwise, and without a cluster, it is an error in a Python function.
+    limit_s
+        Seconds after which the job is cancelled.
+
+    Returns
+    -------
+    Recovery
+        The counts, what was done twice, and the checkpoints.
+
+    Raises
+    ------
+    FlinkError
+        If Flink is not there, the job does not end in time, or it ended without a crash.
+    ScenarioError
+        If the source is neither.
+    """
+    if source not in SOURCES:
+        raise ScenarioError(f'source is {source!r}; write "sequence" or "list"')
+    if not (cluster is None or isinstance(cluster, Cluster)):
+        raise ScenarioError(f"cluster is {cluster!r}; make one with wmviz.flink.cluster()")
+    startup.job()
+    victim = cluster if cluster is not None and cluster.folder is not None else None
+    with tempfile.TemporaryDirectory(prefix="wmviz-recovery-") as name:
+        folder = Path(name)
+        job = recovery_code().load()
+        settings = job.settings(name)
+        rest = Rest(f"localhost:{free_port()}") if cluster is None else cluster.rest
+        if victim is not None and len(victim.taskmanagers()) < 2:
+            victim.start_taskmanager()  # one must be left
+        with startup.sentences(), startup.tidy():
+            env = _environment(settings, rest) if cluster is None else cluster.environment(settings)
+            stream = job.build(env, name, source, crashes=victim is None)
+        watch = _Watch(rest, folder, victim)
+        with watch:
+            lines = startup.collect(stream, watch.job, limit_s)
+        if not (folder / "crashed").exists():
+            raise FlinkError("The job ended before a checkpoint was complete, so it never crashed; run it again.")
+        effects = folder / "side-effects"
+        worked = tuple(map(int, effects.read_text(encoding="utf-8").split())) if effects.exists() else ()
+    counts: dict[str, int] = {}
+    for line in map(json.loads, lines):
+        counts[line["key"]] = line["count"]
+    right = dict.fromkeys(job.KEYS, job.NUMBERS // len(job.KEYS))
+    return Recovery(source, watch.crash, counts, right, worked, watch.restored_from, tuple(watch.history))
+
+
+class _Watch:
+    """Looks at a job over REST while it runs and, if it is to, kills the TaskManager after a checkpoint."""
+
+    def __init__(self, rest: Rest, folder: Path, victim: Cluster | None) -> None:
+        self.job = f"recovery {time.time_ns():x}"
+        self.crash = "A Python function raised an error"
+        self.restored_from: int | None = None
+        self.history: list[dict[str, Any]] = []
+        self._rest, self._folder, self._victim = rest, folder, victim
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join(30)
+        with suppress(FlinkError):
+            self._look()
+
+    def _run(self) -> None:
+        worked_then = None
+        while not self._over.wait(POLL_S):
+            with suppress(FlinkError):
+                self._look()
+            if self._victim is None or sum(each["status"] == "COMPLETED" for each in self.history) < COMPLETE:
+                continue
+            worked = _lines(self._folder / "side-effects")
+            worked_then = worked if worked_then is None else worked_then
+            if worked >= worked_then + NUMBERS_LATER:
+                with suppress(FlinkError):
+                    self.crash = f"{self._victim.kill_taskmanager()} was killed"
+                    (self._folder / "crashed").touch()
+                    self._victim = None
+
+    def _look(self) -> None:
+        jobs = self._rest.get("/jobs/overview", 2)["jobs"]
+        job = next((job for job in jobs if job["name"] == self.job), None)
+        if job is None:
+            return
+        told = self._rest.get(f"/jobs/{job['jid']}/checkpoints", 2)
+        self.history = told["history"] or self.history
+        restored = told["latest"]["restored"]
+        self.restored_from = restored["id"] if restored else self.restored_from
+
+
+def _lines(path: Path) -> int:
+    return len(path.read_bytes().splitlines()) if path.exists() else 0
+
+
+def _environment(settings: dict[str, str], rest: Rest) -> Any:
+    from pyflink.common import Configuration
+    from pyflink.datastream import StreamExecutionEnvironment
+
+    chosen = Configuration()
+    for name, value in {**settings, "rest.port": str(rest.port)}.items():
+        chosen.set_string(name, value)
+    return StreamExecutionEnvironment.get_execution_environment(chosen)
