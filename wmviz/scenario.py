@@ -214,7 +214,7 @@ class Scenario:
             that can change something are given: the first one after each group of arrivals. Ticks lie on a grid of
             ``interval_ms`` from the scenario's start; on equal milliseconds the arrival comes first.
         """
-        ticks = self.emission == "interval" and self.strategy != "none"
+        ticks = self.emission == "interval" and self.strategy != "none" and self.interval_ms > 0
         last_ms = MAX_MS if self.end_of_input_ms is None else self.end_of_input_ms
         tick_ms = None
         for index, event in enumerate(self.events):
@@ -360,7 +360,7 @@ FIELDS = (
     Field("strategy", "strategy", one_of("bounded", "ascending", "none"), "bounded", "The watermark strategy."),
     Field("bound", "bound_ms", LENGTH, 0, "Out-of-orderness bound of the bounded strategy."),
     Field("emission", "emission", one_of("event", "interval"), "event", "Watermarks after every event, or on ticks."),
-    Field("interval", "interval_ms", STEP, 200, "Distance of two ticks (pipeline.auto-watermark-interval)."),
+    Field("interval", "interval_ms", LENGTH, 200, "Between two ticks (pipeline.auto-watermark-interval); 0: no ticks."),
     Field(
         "strategy_at",
         "strategy_at",

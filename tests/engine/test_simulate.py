@@ -168,3 +168,14 @@ class TestIdleness:
         ]
         seen = list(run([*events, ["x", 1, 1400, 1400, 0]], idle_timeout=300).seen_watermarks.values())
         assert seen[-3:] == [1199, 1199, 1199]
+
+
+def test_without_ticks_nothing_is_emitted_on_ticks_and_nothing_goes_idle():
+    scenario = wmviz.scenario("leaderboard").replace(emission="interval", interval=0, idle_timeout="1 min")
+    trace = wmviz.simulate(scenario)
+    assert trace.all_firings == ()
+    assert len(wmviz.simulate(scenario.replace(end_of_input="9:00")).all_firings) > 0
+    assert (
+        wmviz.simulate(scenario.replace(emission="event")).totals
+        == wmviz.simulate(wmviz.scenario("leaderboard")).totals
+    )

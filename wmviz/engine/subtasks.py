@@ -77,7 +77,7 @@ class SourceSubtask:
         self.process = self._strategy.process
         self._interval = scenario.emission == "interval" and scenario.strategy != "none"
         self._is_behind_source = scenario.strategy_at == "after"
-        self.ticks = self._interval or bool(self._timers)
+        self.ticks = self._tick_ms > 0 and (self._interval or bool(self._timers))
 
     def _strategy_of(
         self, scenario: Scenario, exchange: SplitOutput
@@ -132,6 +132,8 @@ class SourceSubtask:
 
         It is noted as `next_tick_ms`, and takes the place of the other.
         """
+        if not self.ticks:
+            return None
         if self.next_tick_ms is not None and self.next_tick_ms < earliest_ms + self._tick_ms:
             return None
         from_ms = self._wants_tick_from(earliest_ms)
