@@ -66,6 +66,13 @@ class TestFiles:
         with pytest.raises(ScenarioError):
             Scenario.from_json(wrong)
 
+    def test_the_list_says_of_each_what_to_look_at(self):
+        assert "leaderboard " in repr(wmviz.scenarios())
+        assert wmviz.scenario("two-inputs").about in repr(wmviz.scenarios())
+        assert f"<td style='text-align: left; vertical-align: top'>{wmviz.scenario('two-inputs').title}</td>" in (
+            wmviz.scenarios()._repr_html_()
+        )
+
     def test_an_unknown_name_is_a_sentence_with_the_nearest(self):
         with pytest.raises(ScenarioError, match=r"there is no scenario 'leaderbord' .* did you mean 'leaderboard'\?"):
             wmviz.scenario("leaderbord")
