@@ -290,6 +290,11 @@ HOSTED = """async ([module, values]) => {
     save_changes: () => window.saves.push(performance.now()),
     on: (name, act) => (heard[name] ??= []).push(act),
   };
+  // As a widget's model: all values are there before anyone hears of one.
+  window.take = (news) => {
+    Object.assign(values, news);
+    for (const name of Object.keys(news)) for (const act of heard[`change:${name}`] ?? []) act();
+  };
   const el = document.createElement("div");
   document.body.replaceChildren(el);
   window.stop = widget.render({ model: window.model, el });

@@ -18,6 +18,7 @@ class Results {
     this.timeline = new Timeline();
     this.body.replaceChildren();
     let before = null;
+    this.chosen = -1;
     this.rows = picture.results.map((result, index) => {
       if (result.band !== before) this.group(picture.bands[result.band]);
       before = result.band;
@@ -70,7 +71,10 @@ class Results {
 
   draw(step, chosen) {
     this.timeline.go(step);
-    this.rows.forEach((row, index) => row.classList.toggle("wmviz-chosen", index === chosen));
+    if (chosen === this.chosen) return;
+    this.rows[this.chosen]?.classList.remove("wmviz-chosen");
+    this.rows[chosen]?.classList.add("wmviz-chosen");
+    this.chosen = chosen;
   }
 }
 
