@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SOURCES = ("sequence", "list")
 LIMIT_S = 180.0
 POLL_S = 0.1
+CANCEL_S = 5.0
 COMPLETE, NUMBERS_LATER = 2, 5
 """So many checkpoints, so many numbers later the TaskManager is killed: some are in a checkpoint, some come twice."""
 
@@ -146,8 +147,12 @@ def recover(source: str = "sequence", cluster: Cluster | None = None, limit_s: f
             env = _environment(settings, rest) if cluster is None else cluster.environment(settings)
             stream = job.build(env, name, source, crashes=victim is None)
         watch = _Watch(rest, folder, victim)
-        with watch:
-            lines = startup.collect(stream, watch.job, limit_s)
+        try:
+            with watch:
+                lines = startup.collect(stream, watch.name, limit_s)
+        except KeyboardInterrupt:
+            watch.cancel()
+            raise
         if not (folder / "crashed").exists():
             raise FlinkError("The job ended before a checkpoint was complete, so it never crashed; run it again.")
         effects = folder / "side-effects"
@@ -163,7 +168,7 @@ class _Watch:
     """Looks at a job over REST while it runs and, if it is to, kills the TaskManager after a checkpoint."""
 
     def __init__(self, rest: Rest, folder: Path, victim: Cluster | None) -> None:
-        self.job = f"recovery {time.time_ns():x}"
+        self.name = f"recovery {time.time_ns():x}"
         self.crash = "A Python function raised an error"
         self.restored_from: int | None = None
         self.history: list[dict[str, Any]] = []
@@ -191,16 +196,30 @@ class _Watch:
             worked_then = worked if worked_then is None else worked_then
             if worked >= worked_then + NUMBERS_LATER:
                 with suppress(FlinkError):
-                    self.crash = f"{self._victim.kill_taskmanager()} was killed"
+                    busy = self._victim.busy_taskmanager(self._job())
+                    self.crash = f"{self._victim.kill_taskmanager(busy)} was killed"
                     (self._folder / "crashed").touch()
                     self._victim = None
 
-    def _look(self) -> None:
+    def cancel(self) -> None:
+        """Cancel the job; if it is not there yet, wait for it a little."""
+        deadline = time.monotonic() + CANCEL_S
+        while time.monotonic() < deadline:
+            with suppress(FlinkError):
+                if job := self._job():
+                    self._rest.ask("PATCH", f"/jobs/{job}?mode=cancel")
+                    return
+            time.sleep(POLL_S)
+
+    def _job(self) -> str | None:
         jobs = self._rest.get("/jobs/overview", 2)["jobs"]
-        job = next((job for job in jobs if job["name"] == self.job), None)
+        return next((str(job["jid"]) for job in jobs if job["name"] == self.name), None)
+
+    def _look(self) -> None:
+        job = self._job()
         if job is None:
             return
-        told = self._rest.get(f"/jobs/{job['jid']}/checkpoints", 2)
+        told = self._rest.get(f"/jobs/{job}/checkpoints", 2)
         self.history = told["history"] or self.history
         restored = told["latest"]["restored"]
         self.restored_from = restored["id"] if restored else self.restored_from

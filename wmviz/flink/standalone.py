@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -143,10 +144,14 @@ class Cluster:
         made = remote.createRemoteEnvironment(self.rest.host, self.rest.port, chosen._j_configuration, listed)
         return StreamExecutionEnvironment(made)
 
-    def busy_taskmanager(self) -> str | None:
-        """Give the id of a TaskManager that runs tasks, or None."""
-        managers = self.rest.get("/taskmanagers")["taskmanagers"]
-        return next((each["id"] for each in managers if each["freeSlots"] < each["slotsNumber"]), None)
+    def busy_taskmanager(self, job: str | None = None) -> str | None:
+        """Give the id of a TaskManager that runs tasks, of a job if its id is given, or None."""
+        if job is None:
+            managers = self.rest.get("/taskmanagers")["taskmanagers"]
+            return next((each["id"] for each in managers if each["freeSlots"] < each["slotsNumber"]), None)
+        vertices = self.rest.get(f"/jobs/{job}")["vertices"]
+        tasks = [self.rest.get(f"/jobs/{job}/vertices/{vertex['id']}")["subtasks"] for vertex in vertices]
+        return next((str(task["taskmanager-id"]) for task in chain(*tasks) if task["status"] == "RUNNING"), None)
 
     def kill_taskmanager(self, name: str | None = None) -> str:
         """Kill the process of a TaskManager, without a warning to it.
@@ -283,7 +288,7 @@ class Cluster:
                 if process.poll() is not None:
                     raise FlinkError(f"The {name} did not start: {self._last_line(name)}", self._log(name))
             with suppress(FlinkError):
-                if self.rest.get("/overview", 2)["taskmanagers"] >= taskmanagers:
+                if self.rest.get("/overview", 2)["slots-total"] >= taskmanagers:
                     return
             time.sleep(0.2)
         raise FlinkError(f"The cluster was not there within {limit_s:g} s and was stopped.", self._log("jobmanager"))
