@@ -29,11 +29,11 @@ class Oracle:
 
     def outputs(self, cases: Sequence[Case]) -> list[list[Output]]:
         """Give all that came out of each case."""
-        answers = self._oracle.apply("\n".join(map(_line, cases))).split("\n")
+        answers = self._oracle.apply("\n".join(map(case_line, cases))).split("\n")
         return [[_output(text) for text in line.split("\t") if text] for line in answers[: len(cases)]]
 
 
-def _line(case: Case) -> str:
+def case_line(case: Case) -> str:
     return "\t".join([case["mechanism"], _pairs(case.get("params", {})), *map(_pairs, case["input"])])
 
 

@@ -16,7 +16,7 @@ from wmviz.engine.watermarks import (
     WatermarkGenerator,
     generator_of,
 )
-from wmviz.engine.window_operator import Pane, PanesSnapshot, WindowOperator
+from wmviz.engine.window_operator import Pane, PaneSnapshot, WindowOperator
 from wmviz.engine.windows import SessionWindows, WindowAssigner, assigner_of
 from wmviz.scenario import Window
 from wmviz.times import MIN_MS
@@ -126,6 +126,7 @@ def _window(params: Params) -> Window:
         slide_ms=params.get("slide_ms", 0),
         offset_ms=params.get("offset_ms", 0),
         zone=params.get("zone"),
+        time=params.get("time", "event"),
         trigger=params.get("trigger") or "default",
     )
 
@@ -201,7 +202,8 @@ class _ToOperator:
 def window(params: Params, steps: Steps) -> list[Output]:
     """Run the window operator behind the filter that every stream of watermarks has passed."""
     values: list[Any] = []
-    checkpoints: dict[Any, list[PanesSnapshot]] = {}
+    checkpoints: dict[Any, list[PaneSnapshot]] = {}
+    now_ms = 0
     outbox = _WindowOutbox(params, values)
     try:
         operator, emitter = _start(params, outbox)
@@ -209,7 +211,13 @@ def window(params: Params, steps: Steps) -> list[Output]:
             match step["op"]:
                 case "event":
                     values.append(step.get("v"))
-                    operator.process(step.get("key", "k"), _timestamp_ms(step), 1, len(values) - 1)
+                    timestamp_ms = now_ms if params.get("time") == "processing" else _timestamp_ms(step)
+                    operator.process(step.get("key", "k"), timestamp_ms, 1, len(values) - 1)
+                case "clock":
+                    now_ms = step["at_ms"]
+                    operator.advance_processing_time(now_ms)
+                case "state":
+                    outbox.put(state=_kept(operator, values))
                 case "watermark":
                     emitter.emit(step["ts"])
                 case "finish":
@@ -217,14 +225,28 @@ def window(params: Params, steps: Steps) -> list[Output]:
                 case "checkpoint":
                     checkpoints[step["id"]] = operator.snapshot()
                 case "fail_and_restore":
+                    params = {**params, "lateness_ms": step.get("lateness_ms", params.get("lateness_ms", 0))}
                     operator, emitter = _start(params, outbox)  # all is new, the filter too
                     latest = next(reversed(checkpoints), None)
                     operator.restore(checkpoints.get(step.get("id", latest), []))
+                    now_ms = step.get("at_ms", now_ms)
+                    operator.advance_processing_time(now_ms)
                 case _:
                     raise unknown(step)
     except REFUSALS as error:
         outbox.error(error)  # the job has failed; nothing follows
     return outbox.outputs
+
+
+def _kept(operator: WindowOperator, values: Sequence[Any]) -> list[Any]:
+    """Give what is kept for each key and window: elements and times of timers."""
+    kept = []
+    for stored in operator.snapshot():
+        elements = sorted(values[event] for event in stored.events[: stored.length])
+        if elements or stored.timers_ms:
+            of = {"key": stored.key, "window": _shown(stored.window)}
+            kept.append({**of, "elements": elements, "timers": sorted(stored.timers_ms)})
+    return sorted(kept, key=str)
 
 
 def session(params: Params, steps: Steps) -> list[Output]:
@@ -244,6 +266,7 @@ def _start(params: Params, outbox: _WindowOutbox) -> tuple[WindowOperator, Water
         purging=purging,
         lateness_ms=params.get("lateness_ms", 0),
         side_output=bool(params.get("side_output")),
+        event_time=params.get("time") != "processing",
     )
     return outbox.operator, WatermarkEmitter(_ToOperator(outbox.operator))
 

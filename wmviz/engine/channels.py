@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from wmviz.engine.barriers import CheckpointBarrier, CheckpointedInputGate, EndOfPartition
 from wmviz.engine.runtime_recording import RuntimeRecording
 from wmviz.engine.tasks import WindowTask
-from wmviz.engine.window_operator import PanesSnapshot
+from wmviz.engine.window_operator import PaneSnapshot
 
 
 class Carries(Enum):
@@ -56,7 +56,7 @@ class TaskSnapshot:
         Elements of its channels, for an unaligned checkpoint.
     """
 
-    def __init__(self, panes: Sequence[PanesSnapshot], watermark_ms: int, transactions: Sequence[int]) -> None:
+    def __init__(self, panes: Sequence[PaneSnapshot], watermark_ms: int, transactions: Sequence[int]) -> None:
         self.panes, self.watermark_ms, self.transactions = panes, watermark_ms, transactions
         self.in_flight: Mapping[int, list[Element]] = {}
 

@@ -10,7 +10,7 @@ from typing import Protocol, cast
 from wmviz.engine.aggregates import Aggregate
 from wmviz.engine.longs import wrap
 from wmviz.engine.triggers import Trigger
-from wmviz.engine.window_operator import Pane, PanesSnapshot, WindowOperator, WindowOutput
+from wmviz.engine.window_operator import Pane, PaneSnapshot, WindowOperator, WindowOutput, timers_of
 from wmviz.engine.windows import WindowAssigner
 from wmviz.times import MAX_MS
 from wmviz.window import AnyWindow, TimeWindow
@@ -19,13 +19,16 @@ from wmviz.window import AnyWindow, TimeWindow
 class MergedWindowLateError(RuntimeError):
     """A window merged into one whose state should be gone; the job fails, as on Flink.
 
-    Only a lateness so long that maxTimestamp + lateness overflows leads here.
+    Two things lead here: a lateness so long that maxTimestamp + lateness overflows, and one that is shorter than it was
+    before a restore, because a session of before may still be there and meet a late element.
     """
 
     def __init__(self, window: TimeWindow, lateness_ms: int, watermark_ms: int) -> None:
+        overflows = wrap(window.max_timestamp_ms + lateness_ms) < window.max_timestamp_ms
+        instead = "a shorter lateness" if overflows else "a lateness not shorter than it was before the restore"
         super().__init__(
             f"[{window.start_ms}, {window.end_ms}) arose by merging but is late already: its last millisecond plus "
-            f"lateness {lateness_ms} is not above the watermark {watermark_ms}; write a shorter lateness"
+            f"lateness {lateness_ms} is not above the watermark {watermark_ms}; write {instead}"
         )
 
 
@@ -144,7 +147,7 @@ class MergingWindowOperator(WindowOperator):
         Raises
         ------
         MergedWindowLateError
-            If lateness is so long that its end overflows, and windows merge.
+            If windows merge into one that is late; the class says how that can be.
         """
         (window,) = cast("list[TimeWindow]", self._assigner.assign(timestamp_ms))
         live = self._live.get(key) or MergingWindowSet()
@@ -158,37 +161,36 @@ class MergingWindowOperator(WindowOperator):
             return
         elif not members:
             members = [Session(key, cover)]
-            members[0].cleanup_ms = self._cleanup_ms(cover)
             self._live[key] = live
         live.sessions[place] = members[:1]
         self._take_in(members[0], value, event)
 
-    def snapshot(self) -> list[PanesSnapshot]:
+    def snapshot(self) -> list[PaneSnapshot]:
         """Give what a checkpoint holds: each session with its timers, and so the merge sets of the keys."""
-        return [
-            PanesSnapshot(
-                s.window,
-                s.timer_ms,
-                self._cleanup_ms(s.window),
-                [(s.key, s.events, len(s.events), s.accumulator, s.count)],
-            )
+        return self._stored(
+            (session, timers_of(session.timer_ms, session.cleanup_ms))
             for live in self._live.values()
-            for s in live.sessions
-        ]
+            for session in live.sessions
+        )
 
-    def restore(self, snapshot: Sequence[PanesSnapshot]) -> None:
+    def restore(self, snapshot: Sequence[PaneSnapshot]) -> None:
         """Put what a checkpoint holds into this new operator; its watermark is MIN, whatever it was."""
-        for window, timer_ms, _, ((key, events, length, accumulator, count),) in snapshot:
-            session = Session(key, cast("TimeWindow", window))
-            session.events, session.accumulator, session.count = events[:length], accumulator, count
-            self._live.setdefault(key, MergingWindowSet()).sessions.append(session)
-            session.timer_ms, session.cleanup_ms = timer_ms, self._cleanup_ms(session.window)
-            self._set_alarm(session)
+        for stored in snapshot:
+            key, window = stored.key, cast("TimeWindow", stored.window)
+            timer_ms, cleanup_ms = self._trigger.timer_ms(window), self._cleanup_ms(window)
+            self._keep_stale(stored, timers_of(timer_ms, cleanup_ms))
+            if stored.is_open:
+                session = Session(key, window)
+                stored.fill(session)
+                session.timer_ms = timer_ms if timer_ms in stored.timers_ms else None
+                session.cleanup_ms = cleanup_ms if cleanup_ms in stored.timers_ms else MAX_MS
+                self._live.setdefault(key, MergingWindowSet()).sessions.append(session)
+                self._set_alarm(session)
 
     def next_processing_time_ms(self) -> int | None:
         """Give the next time at which `advance_processing_time` has something to do, or None."""
         timers = self._timers
-        while timers and timers[0][0] != _due_ms(timers[0][2]):
+        while timers and not self._event_time and timers[0][0] != _due_ms(timers[0][2]):
             self._run_alarm()
         return super().next_processing_time_ms()
 
@@ -207,7 +209,6 @@ class MergingWindowOperator(WindowOperator):
             other.alarm_ms = None
         kept.window, kept.max_timestamp_ms, kept.timer_ms = cover, cover.max_timestamp_ms, None
         kept.index = -1
-        kept.cleanup_ms = self._cleanup_ms(cover)
         self._merging_out.merged(kept, windows)
 
     def _take_in(self, session: Session, value: int, event: int) -> None:
@@ -218,6 +219,7 @@ class MergingWindowOperator(WindowOperator):
             self._added(session, event)
         if session.timer_ms is None:
             self._register_timer(session)
+        session.cleanup_ms = self._cleanup_ms(session.window)
         self._set_alarm(session)
         if self._trigger.on_element(session, self.watermark_ms):
             self._fire(session)

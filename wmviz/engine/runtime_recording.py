@@ -9,7 +9,7 @@ from typing import Any
 from wmviz.engine.checkpoints import Checkpoint
 from wmviz.engine.recording import Recorder, ResultsRecorder
 from wmviz.engine.sinks import Transaction, TransactionalSink
-from wmviz.engine.window_operator import Pane, PanesSnapshot
+from wmviz.engine.window_operator import Pane, PaneSnapshot
 from wmviz.scenario import Scenario
 from wmviz.times import MIN_MS
 from wmviz.trace import (
@@ -134,11 +134,11 @@ class RuntimeRecording(Recorder):
         self.cause = self._snapshot(place, checkpoint_id, Snapshot(dict(offsets)), cause)
         return self.cause
 
-    def window_snapshot(self, place: int, checkpoint_id: int, panes: Sequence[PanesSnapshot]) -> None:
+    def window_snapshot(self, place: int, checkpoint_id: int, panes: Sequence[PaneSnapshot]) -> None:
         """A window task takes its snapshot."""
         self._continue(place)
-        windows = sum(len(pane.panes) for pane in panes)
-        events = sum(length for pane in panes for _, _, length, _, _ in pane.panes)
+        windows = sum(pane.is_open for pane in panes)
+        events = sum(pane.length for pane in panes)
         self.cause = self._snapshot(place, checkpoint_id, Snapshot({}, windows, events), self.cause)
 
     def _snapshot(self, place: int, checkpoint_id: int, snapshot: Snapshot, cause: int) -> int:
@@ -220,16 +220,15 @@ class RuntimeRecording(Recorder):
         for sink in self.sinks:
             sink.advance(self.at_ms)
 
-    def reloaded(self, place: int, panes: Sequence[PanesSnapshot]) -> None:
+    def reloaded(self, place: int, panes: Sequence[PaneSnapshot]) -> None:
         """A window task has its windows again."""
         self._continue(place)
-        for window, _, _, of_keys in panes:
-            for key, events, length, accumulator, _ in of_keys:
-                if not length or not self._observes_all:
-                    continue
-                value = accumulator if self._result is None else self._result(accumulator, length)
-                row = self._row(Kind.RELOADED, self._index_of(key, window), value, self.cause)
-                self.trace.contents[row] = Content(events, length)
+        for pane in panes:
+            if not pane.length or not self._observes_all:
+                continue
+            value = pane.accumulator if self._result is None else self._result(pane.accumulator, pane.length)
+            row = self._row(Kind.RELOADED, self._index_of(pane.key, pane.window), value, self.cause)
+            self.trace.contents[row] = Content(pane.events, pane.length)
 
     def rewound(self, event: int) -> None:
         """What became of an event is undone."""

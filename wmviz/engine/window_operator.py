@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from wmviz.engine.aggregates import Aggregate
@@ -45,38 +45,51 @@ class Pane:
 
 
 class _Panes:
-    """All panes of one window. They share their times, so one timer stands for the timers of all its keys.
+    """Panes of one window. They share their times, so one timer stands for the timers of all its keys.
 
     While it waits, no element can make the window fire; unless `is_waiting`, the trigger is asked for each.
     """
 
-    __slots__ = ("by_key", "cleanup_ms", "is_waiting", "timer_ms", "window")
+    __slots__ = ("by_key", "cleanup_ms", "is_waiting", "timer_ms", "timers_ms", "window")
 
-    def __init__(self, window: AnyWindow, timer_ms: int | None, cleanup_ms: int) -> None:
-        self.is_waiting = timer_ms is not None
+    def __init__(self, window: AnyWindow, timer_ms: int | None, cleanup_ms: int, timers_ms: Collection[int]) -> None:
+        self.is_waiting = timer_ms in timers_ms
         self.window = window
         self.timer_ms = timer_ms
         self.cleanup_ms = cleanup_ms
+        self.timers_ms = frozenset(timers_ms)  # those that are yet to come
         self.by_key: dict[str, Pane] = {}
 
 
-class PanesSnapshot(NamedTuple):
-    """What a checkpoint has of one window.
+class PaneSnapshot(NamedTuple):
+    """What a checkpoint has of one window of one key.
 
     Attributes
     ----------
-    window, cleanup_ms
-        Which one, and when its state goes.
-    timer_ms
-        The time of the trigger's timer, or None if it has run.
-    panes
-        Per key: its events as a list and how many of it belong to the snapshot, accumulator, state of a count trigger.
+    key, window
+        Whose it is.
+    timers_ms
+        The times of its timers, as they were registered: another operator may have another lateness.
+    is_open
+        Whether the window still takes elements; otherwise only timers are left, which nobody has deleted.
+    events, length
+        Its events as a list, and how many of it belong to the snapshot: such lists only grow.
+    accumulator, counted
+        The running aggregate, and the state of a count trigger.
     """
 
+    key: str
     window: AnyWindow
-    timer_ms: int | None
-    cleanup_ms: int
-    panes: list[tuple[str, list[int], int, int, int]]
+    timers_ms: frozenset[int]
+    is_open: bool
+    events: list[int]
+    length: int
+    accumulator: int
+    counted: int
+
+    def fill(self, pane: Pane) -> None:
+        """Put what was in the window into a new pane of it."""
+        pane.events, pane.accumulator, pane.count = self.events[: self.length], self.accumulator, self.counted
 
 
 class WindowOutput(Protocol):
@@ -136,8 +149,10 @@ class WindowOperator:
 
     Notes
     -----
-    Flink 2.3.0: WindowOperator.processElement, onEventTime, onProcessingTime; InternalTimerServiceImpl's
-    advanceWatermark.
+    Flink 2.3.0: WindowOperator.processElement, onEventTime, onProcessingTime, isCleanupTime; InternalTimerServiceImpl's
+    tryAdvanceWatermark. A checkpoint holds timers with their times. So an operator that starts with the state of one
+    that had another lateness deletes that state only once an element has come, which registers a timer of its own: the
+    old one is at a time that is no cleanup time any more.
     """
 
     def __init__(
@@ -167,7 +182,9 @@ class WindowOperator:
         # An assigner may give the same list for the next element: then its panes need no looking up.
         self._latest_windows: list[AnyWindow] = []
         self._latest_panes: list[_Panes] = []
-        self._dormant: dict[AnyWindow, _Panes] = {}
+        # Restored panes that lack a timer which the next element registers; each is alone in its `_Panes`.
+        self._dormant: dict[tuple[str, AnyWindow], _Panes] = {}
+        self._stale_ms: dict[tuple[str, AnyWindow], frozenset[int]] = {}  # timers that do nothing but are stored again
         self._timers: list[tuple[int, int, Any]] = []  # time, serial number, whose timer it is
         self._serial = 0
 
@@ -190,7 +207,7 @@ class WindowOperator:
         for panes in self._latest_panes:
             pane = panes.by_key.get(key)
             if pane is None:
-                pane = panes.by_key[key] = (self._dormant and self._awake(panes.window, key)) or Pane(key, panes.window)
+                pane = panes.by_key[key] = (self._dormant and self._awake(key, panes.window)) or Pane(key, panes.window)
             events = pane.events
             pane.accumulator = self._add_value(pane.accumulator, value) if events else self._start(value)
             events.append(event)
@@ -209,12 +226,9 @@ class WindowOperator:
         live = []
         for window in windows:
             panes = self._windows.get(window)
-            if panes is None:
-                cleanup_ms = self._cleanup_ms(window)
-                if self._judges_lateness and cleanup_ms <= self.watermark_ms:
-                    continue
-                panes = self._open(window, cleanup_ms)
-            live.append(panes)
+            cleanup_ms = panes.cleanup_ms if panes else self._cleanup_ms(window)
+            if not (self._judges_lateness and cleanup_ms <= self.watermark_ms):
+                live.append(panes or self._open(window, cleanup_ms))
         return live
 
     def advance(self, watermark_ms: int) -> None:
@@ -222,10 +236,8 @@ class WindowOperator:
         self.watermark_ms = watermark_ms
         if self._event_time and self._timers and self._timers[0][0] <= watermark_ms:
             self._run_timers(watermark_ms)
-        if watermark_ms == MAX_MS and self._judges_lateness:
-            self._latest_windows = []
-            self._dormant.clear()
-            self._windows.clear()  # windows whose cleanup time is MAX keep their state, but are late like all others
+        if watermark_ms == MAX_MS:
+            self._latest_windows = []  # windows whose cleanup time is MAX keep their state, but are late now
         self._out.watermark(watermark_ms)
 
     def advance_processing_time(self, now_ms: int) -> None:
@@ -237,38 +249,55 @@ class WindowOperator:
         """Give the next time at which `advance_processing_time` has something to do, or None."""
         return None if self._event_time or not self._timers else self._timers[0][0] + 1
 
-    def snapshot(self) -> list[PanesSnapshot]:
+    def snapshot(self) -> list[PaneSnapshot]:
         """Give what a checkpoint holds: content, states of triggers and timers, but not the watermark."""
-        waiting = {(id(panes), time_ms) for time_ms, _, panes in self._timers}
-        return [
-            PanesSnapshot(
-                panes.window,
-                panes.timer_ms if (id(panes), panes.timer_ms) in waiting else None,
-                panes.cleanup_ms,
-                # Lists of events only grow, so their lengths are enough.
-                [(p.key, p.events, len(p.events), p.accumulator, p.count) for p in panes.by_key.values()],
-            )
-            for panes in [*self._windows.values(), *self._dormant.values()]
-        ]
+        return self._stored(
+            (pane, panes.timers_ms)
+            for panes in (*self._windows.values(), *self._dormant.values())
+            for pane in panes.by_key.values()
+        )
 
-    def restore(self, snapshot: Sequence[PanesSnapshot]) -> None:
+    def restore(self, snapshot: Sequence[PaneSnapshot]) -> None:
         """Put what a checkpoint holds into this new operator; its watermark is MIN, whatever it was.
 
-        A window that had fired waits without a timer of its trigger: it fires again only for keys that get an element.
+        A pane has its timers again, and no others: one that has fired fires again only if it gets an element.
         """
-        for window, timer_ms, cleanup_ms, panes_of_keys in snapshot:
-            panes = _Panes(window, timer_ms, cleanup_ms)
-            for key, events, length, accumulator, count in panes_of_keys:
-                pane = panes.by_key[key] = Pane(key, window)
-                pane.events, pane.accumulator, pane.count = events[:length], accumulator, count
-            has_fired = timer_ms is None and self._trigger.timer_ms(window) is not None
-            (self._dormant if has_fired else self._windows)[window] = panes
-            self._register_timers(panes)
+        for stored in snapshot:
+            key, window = stored.key, stored.window
+            timer_ms, cleanup_ms = self._trigger.timer_ms(window), self._cleanup_ms(window)
+            own_ms = timers_of(timer_ms, cleanup_ms)
+            self._keep_stale(stored, own_ms)
+            if not stored.is_open:
+                continue
+            if own_ms <= stored.timers_ms:
+                panes = self._windows.get(window) or self._open(window, cleanup_ms)
+            else:
+                panes = _Panes(window, timer_ms, cleanup_ms, own_ms & stored.timers_ms)
+                self._dormant[key, window] = panes
+                self._register_timers(panes)
+            pane = panes.by_key[key] = Pane(key, window)
+            stored.fill(pane)
 
-    def _awake(self, window: AnyWindow, key: str) -> Pane | None:
-        """Take the pane of a key out of a window that had fired before the restore."""
-        dormant = self._dormant.get(window)
-        return dormant.by_key.pop(key, None) if dormant else None
+    def _keep_stale(self, stored: PaneSnapshot, own_ms: frozenset[int]) -> None:
+        """Keep restored timers that are none of this operator: they go into its own checkpoints."""
+        if stale_ms := stored.timers_ms - own_ms if stored.is_open else stored.timers_ms:
+            self._stale_ms[stored.key, stored.window] = stale_ms
+
+    def _stored(self, panes: Iterable[tuple[Pane, frozenset[int]]]) -> list[PaneSnapshot]:
+        """Give the snapshots of panes with timers, and of timers without a pane."""
+        stale = {at: frozenset(t for t in times_ms if t > self.watermark_ms) for at, times_ms in self._stale_ms.items()}
+        stored = []
+        for p, own_ms in panes:
+            times_ms = own_ms | stale.pop((p.key, p.window), frozenset()) if stale else own_ms
+            # Lists of events only grow, so their lengths are enough.
+            found = PaneSnapshot(p.key, p.window, times_ms, True, p.events, len(p.events), p.accumulator, p.count)
+            stored.append(found)
+        return stored + [PaneSnapshot(*at, times_ms, False, [], 0, 0, 0) for at, times_ms in stale.items() if times_ms]
+
+    def _awake(self, key: str, window: AnyWindow) -> Pane | None:
+        """Take out a restored pane that now gets an element."""
+        dormant = self._dormant.pop((key, window), None)
+        return dormant.by_key.pop(key) if dormant else None
 
     def _cleanup_ms(self, window: AnyWindow) -> int:
         """Give the time at which the window's state goes."""
@@ -278,15 +307,14 @@ class WindowOperator:
         timer_ms = self._trigger.timer_ms(window)
         if self._event_time and timer_ms is not None and timer_ms <= self.watermark_ms:
             timer_ms = None  # opened behind the watermark: every element fires at once
-        panes = self._windows[window] = _Panes(window, timer_ms, cleanup_ms)
+        panes = self._windows[window] = _Panes(window, timer_ms, cleanup_ms, timers_of(timer_ms, cleanup_ms))
         self._register_timers(panes)
         return panes
 
     def _register_timers(self, panes: _Panes) -> None:
-        for time_ms in {panes.timer_ms, panes.cleanup_ms if panes.cleanup_ms < MAX_MS else None}:
-            if time_ms is not None:
-                self._serial += 1
-                heapq.heappush(self._timers, (time_ms, self._serial, panes))
+        for time_ms in panes.timers_ms:
+            self._serial += 1
+            heapq.heappush(self._timers, (time_ms, self._serial, panes))
 
     def _turn_away(self, timestamp_ms: int, event: int) -> None:
         """Deal with an element that no window took: late, unless it was ahead of the watermark in a gap."""
@@ -302,18 +330,26 @@ class WindowOperator:
         timers = self._timers
         while timers and timers[0][0] <= up_to_ms:
             time_ms, _, panes = heapq.heappop(timers)
-            fires, cleans = time_ms == panes.timer_ms, time_ms == panes.cleanup_ms < MAX_MS
+            fires, cleans = time_ms == panes.timer_ms, time_ms == panes.cleanup_ms
+            cleans = cleans and (time_ms < MAX_MS or self._judges_lateness)  # the global window stays
             for pane in panes.by_key.values():
                 if fires and pane.events:
                     self._fire(pane)
                 if cleans:
                     self._out.cleaned(pane)
+            panes.timers_ms -= {time_ms}
             panes.is_waiting = panes.is_waiting and not fires
             if cleans:
-                self._latest_windows = []
-                windows = self._windows if self._windows.get(panes.window) is panes else self._dormant
-                del windows[panes.window]
-                panes.by_key = {}  # its trigger's timer goes, too, if it is yet to come (in local time it may be)
+                self._forget(panes)
+
+    def _forget(self, panes: _Panes) -> None:
+        self._latest_windows = []
+        if self._windows.get(panes.window) is panes:
+            del self._windows[panes.window]
+        else:
+            for key in panes.by_key:
+                del self._dormant[key, panes.window]
+        panes.by_key = {}  # its trigger's timer goes, too, if it is yet to come (in local time it may be)
 
     def _fire(self, pane: Pane) -> None:
         result = self._aggregate.result
@@ -321,3 +357,9 @@ class WindowOperator:
         if self._purging:
             pane.events = []
             self._out.purged(pane)
+
+
+def timers_of(timer_ms: int | None, cleanup_ms: int) -> frozenset[int]:
+    """Give the timers that an element registers: the trigger's and that of the cleanup, unless it is at MAX."""
+    times_ms = (timer_ms, cleanup_ms if cleanup_ms < MAX_MS else None)
+    return frozenset(time_ms for time_ms in times_ms if time_ms is not None)
