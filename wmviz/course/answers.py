@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, time, timedelta
 from numbers import Integral
 
@@ -66,6 +67,28 @@ def read_duration(answer: object) -> int:
         raise AnswerError(
             f'{answer!r} cannot be read as a length of time. Write it with its unit, as "20 min", "1 h" or "500 ms".'
         ) from None
+
+
+def read_number(answer: object) -> int:
+    """Read a whole number: ``3500``, ``"3,500"``, ``"3 500 m"``.
+
+    Returns
+    -------
+    int
+        The number, without its unit.
+
+    Raises
+    ------
+    AnswerError
+        If it is no whole number.
+    """
+    plain = _plain(answer)
+    if isinstance(plain, int):
+        return plain
+    found = re.fullmatch(r"([+-]?\d{1,18}) ?[a-z]*", re.sub(r"(?<=\d)[,_ ](?=\d{3})", "", plain.strip().lower()))
+    if found is None:
+        raise AnswerError(f"{answer!r} cannot be read as a whole number. Write it in digits, as 3500.")
+    return int(found[1])
 
 
 def _plain(answer: object) -> int | str:
