@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from wmviz.course.answers import AnswerError
 
-LESSONS = {"3": "windows_fire"}
+LESSONS = {"1": "two_clocks", "3": "windows_fire", "6": "many_inputs"}
 """Number of the lesson → module in ``wmviz.course.lessons`` that holds what it asks."""
 
 
