@@ -145,6 +145,25 @@ def test_what_cannot_be_is_said_and_changes_nothing(stage) -> None:
     assert "start is" in started.problem
 
 
+def test_the_job_crashes_at_the_playhead_and_a_partition_falls_silent(stage) -> None:
+    stage.step = 30
+    at_ms = stage.trace.step_at_ms[30]
+    do(stage, "crash")
+    assert [(happening.what, happening.at_ms) for happening in stage.scenario.happenings] == [("crash", at_ms)]
+    assert [row[1] for row in stage.picture["pipeline"]["job"]] == [1, 0]
+    do(stage, "undo")
+    assert stage.scenario == LEADERBOARD
+    two = wmviz.play(wmviz.scenario("idle-bet"))
+    two.selected = 1
+    two.step = 20
+    do(two, "silence")
+    (silence,) = two.scenario.happenings
+    assert (silence.what, silence.partition, silence.at_ms) == ("silence", 1, two.trace.step_at_ms[20])
+    begins, ends = two.picture["lanes"][1]["silent"][0]
+    assert ends - begins == silence.until_ms - silence.at_ms
+    assert two.picture["lanes"][0]["silent"] == []
+
+
 def test_the_last_event_can_go(stage) -> None:
     for _ in LEADERBOARD.events:
         stage.selected = 0

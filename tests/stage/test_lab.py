@@ -88,7 +88,7 @@ def test_a_notebook_plays_steps_and_recomputes(page, tmp_path: Path) -> None:
 
     # Saved as a page, it plays on without the kernel.
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save as a page").click()
+        page.get_by_role("button", name="HTML", exact=True).click()
     path = tmp_path / "stage.html"
     download.value.save_as(path)
     page.goto(path.as_uri())

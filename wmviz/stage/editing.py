@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from wmviz.event import Event, event_id
 from wmviz.fields import ScenarioError, is_int
+from wmviz.runtime import Happening
 from wmviz.scenario import Scenario
 from wmviz.times import MAX_MS, MIN_MS
 
@@ -62,6 +63,20 @@ def deleted(scenario: Scenario, index: int) -> Edited:
     kept = _named(scenario)
     del kept[index]
     return Edited(_scenario(scenario, kept), -1)
+
+
+def crashed(scenario: Scenario, at_ms: int, down_ms: int) -> Scenario:
+    """Let the job crash at some time."""
+    return _happens(scenario, Happening("crash", at_ms=at_ms, down_ms=down_ms))
+
+
+def silenced(scenario: Scenario, partition: int, at_ms: int, until_ms: int) -> Scenario:
+    """Let a partition deliver nothing for a while; its events come when that is over."""
+    return _happens(scenario, Happening("silence", at_ms=at_ms, until_ms=until_ms, partition=partition))
+
+
+def _happens(scenario: Scenario, happening: Happening) -> Scenario:
+    return replace(scenario, happenings=(*scenario.happenings, happening))
 
 
 _FIRST = Event("", "a", 1, 0, 0)

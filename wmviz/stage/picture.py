@@ -168,7 +168,7 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         "bands": [_band(band, marks, origin, dated) for band in marks.bands],
         "band_axis": _band_axis(scenario),
         "overlap": _overlap(scenario),
-        "lanes": lanes_of(trace, clocks),
+        "lanes": lanes_of(trace, clocks, origin),
         "lanes_left_out": max(0, scenario.partition_count - MOST_LANES),
         "pipeline": pipeline,
         "parts": parts_of(scenario),

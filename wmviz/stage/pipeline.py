@@ -14,8 +14,15 @@ MOST_LANES = 16
 """Partitions that get a lane; the part says how many it leaves out."""
 
 
-def lanes_of(trace: Trace, clocks: Clocks) -> list[dict[str, Any]]:
-    """Give the lane of each partition: its name, the subtask that reads it, and the clock that counts for it."""
+def lanes_of(trace: Trace, clocks: Clocks, origin_ms: int) -> list[dict[str, Any]]:
+    """Give the lane of each partition.
+
+    Returns
+    -------
+    list of dict
+        ``name``; ``reader``, the subtask that reads it; ``clock``, the index of the clock that counts for it;
+        ``reading``, of the one that watermark alignment lets wait; ``silent``, from when to when it delivers nothing.
+    """
     scenario = trace.scenario
     index_of = {clock.name: index for index, clock in enumerate(clocks)}
     first = clocks[clocks.windows[0]].name
@@ -25,7 +32,14 @@ def lanes_of(trace: Trace, clocks: Clocks) -> list[dict[str, Any]]:
         names = (f"partition {partition}", f"{reader} → {first}", reader)
         clock = next(index_of[name] for name in names if name in index_of)
         reading = index_of.get(f"partition {partition}", index_of[reader])
-        lanes.append({"name": f"partition {partition}", "reader": reader, "clock": clock, "reading": reading})
+        silent = [
+            [happening.at_ms - origin_ms, happening.until_ms - origin_ms]
+            for happening in scenario.happenings
+            if happening.what == "silence" and happening.partition == partition
+            if happening.at_ms is not None and happening.until_ms is not None
+        ]
+        lane = {"name": f"partition {partition}", "reader": reader, "clock": clock, "reading": reading}
+        lanes.append({**lane, "silent": silent})
     return lanes
 
 

@@ -28,6 +28,8 @@ from wmviz.trace import Trace
 REST_S = 0.1
 """How long the sliders must rest, in s, before the sentences follow the picture: they take as long as all the rest."""
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+_DOWN_SNAPS, _SILENT_SNAPS = 10, 40
+"""For how long a crashed job is down and a partition silent, in small steps of the axis."""
 PARTS = ("lanes", "pipeline", "results")
 
 
@@ -219,6 +221,20 @@ class Stage(anywidget.AnyWidget):
     def _delete(self, command: Mapping[str, Any]) -> None:
         self._edit(editing.deleted(self.scenario, self.selected), command)
 
+    @property
+    def _now_ms(self) -> int:
+        """Processing time at the playhead."""
+        return self.trace.step_at_ms[self.step] if self.step >= 0 else self.scenario.grid_start_ms
+
+    def _crash(self, _command: Mapping[str, Any]) -> None:
+        down_ms = _DOWN_SNAPS * self._frame.x.snap_ms
+        self._put(editing.crashed(self.scenario, self._now_ms, down_ms), selected=self.selected)
+
+    def _silence(self, _command: Mapping[str, Any]) -> None:
+        partition = self.scenario.events[self.selected].partition if self.selected >= 0 else 0
+        until_ms = self._now_ms + _SILENT_SNAPS * self._frame.x.snap_ms
+        self._put(editing.silenced(self.scenario, partition, self._now_ms, until_ms), selected=self.selected)
+
     def _history(self, command: Mapping[str, Any]) -> None:
         """Undo, redo, reset or swap."""
         before = self.scenario
@@ -318,6 +334,8 @@ COMMANDS: dict[str, Callable[[Stage, Mapping[str, Any]], None]] = {
     "add": Stage._add,
     "duplicate": Stage._duplicate,
     "delete": Stage._delete,
+    "crash": Stage._crash,
+    "silence": Stage._silence,
     "undo": Stage._history,
     "redo": Stage._history,
     "reset": Stage._history,

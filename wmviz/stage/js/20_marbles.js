@@ -103,10 +103,22 @@ class MarbleCanvas {
   /** Add a piece of a line that stands from a step on: [step, outline, colour, width, dashes]. */
   rise(step, d, ...pen) {
     this.rises.push([step, new Path2D(d), ...pen]);
+    this.sorted = false;
+  }
+
+  /** The pieces that stand from some step on up to another, in order. */
+  risesBetween(before, step) {
+    if (!this.sorted) {
+      this.rises.sort(([a], [b]) => a - b);
+      this.riseSteps = this.rises.map(([at]) => at);
+      this.sorted = true;
+    }
+    return this.rises.slice(lastUpTo(this.riseSteps, before) + 1, lastUpTo(this.riseSteps, step) + 1);
   }
 
   empty() {
     this.rises = [];
+    this.sorted = false;
     this.pen.clearRect(0, 0, this.width, this.height);
   }
 
@@ -125,8 +137,7 @@ class MarbleCanvas {
   paint(before, indexes) {
     const style = getComputedStyle(this.node);
     const colour = (name) => style.getPropertyValue(name);
-    for (const [step, path, stroke, width, dash] of this.rises) {
-      if (step <= before || step > this.step) continue;
+    for (const [, path, stroke, width, dash] of this.risesBetween(before, this.step)) {
       this.pen.strokeStyle = colour(stroke);
       this.pen.lineWidth = width;
       this.pen.setLineDash(dash);

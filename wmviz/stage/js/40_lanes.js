@@ -48,9 +48,27 @@ class Lanes {
     this.quiet.replaceChildren();
     this.words.replaceChildren();
     this.step = null;
+    picture.lanes.forEach((lane, nth) => this.silences(lane, nth));
     this.spans = picture.lanes.flatMap((lane, nth) => this.quietSpans(lane, nth));
     this.paused = new Map(picture.pipeline.paused.map(([clock, ...changes]) => [clock, series(changes)]));
     this.heads = picture.lanes.map((lane, nth) => this.head(lane, nth));
+  }
+
+  /** The stretches in which a partition delivers nothing. */
+  silences({ silent }, nth) {
+    for (const [from, to] of silent) {
+      const [x1, x2] = [this.plane.xInside(from), this.plane.xInside(to)];
+      const rect = svg("rect", { x: x1, y: this.middle(nth) - 9, width: x2 - x1, height: 18, class: "wmviz-silent" });
+      rect.append(svg("title", { text: "delivers nothing" }));
+      this.quiet.append(rect);
+      if (x2 - x1 > 40) this.quiet.append(svg("text", { x: x1 + 4, y: this.middle(nth) + 4, class: "wmviz-status-name", text: "silent" }));
+    }
+  }
+
+  /** The lanes in words. */
+  describe(box) {
+    const lanes = this.heads.map(({ state }, nth) => `${this.picture.lanes[nth].name}: ${state.textContent}`);
+    box.setAttribute("aria-label", `Lanes, the events of each partition in order of arrival. ${lanes.join("; ")}.`);
   }
 
   /** The stretches in which a lane does not count, or is not read. */

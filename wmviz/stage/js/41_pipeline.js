@@ -27,7 +27,7 @@ class Pipeline {
     tasks.forEach((task, nth) => this.box(task, this.taskPlaces[nth]));
     this.sink(this.sinkPlace);
     tasks.forEach((task, nth) => this.channels(task, nth));
-    const sheet = { viewBox: `0 0 ${width} ${this.height}`, width, height: this.height, role: "img", "aria-label": "The job: sources, channels, window tasks and sink" };
+    const sheet = { viewBox: `0 0 ${width} ${this.height}`, width, height: this.height, "aria-hidden": "true" };
     this.svg = svg("svg", { ...sheet, class: "wmviz-plane-svg" }, this.lines, this.boxes);
     this.node = html("div", { class: "wmviz-pipeline-sheet" }, this.job(), this.svg);
     if (picture.pipeline.left_out) this.node.append(html("p", { class: "wmviz-more", text: picture.pipeline.left_out }));
@@ -242,6 +242,12 @@ class Pipeline {
     if (kind === "b") return svg("g", { class: "wmviz-barrier" }, svg("path", { d: `M${x} ${y - 9}v18` }), svg("text", { x, y: y - 11, "text-anchor": "middle", text: words }), svg("title", { text: `barrier ${words}` }));
     if (kind === "w") return svg("g", { class: "wmviz-in-channel-watermark" }, svg("path", { d: `M${x} ${y - 6}v12` }), svg("title", { text: `watermark ${words}` }));
     return svg("g", { class: "wmviz-in-channel-watermark" }, svg("path", { d: `M${x - 2} ${y - 4}v8M${x + 2} ${y - 4}v8` }), svg("title", { text: "status" }));
+  }
+
+  /** The pipeline in words. */
+  describe(box) {
+    const texts = [...this.boxes.querySelectorAll("text")].map(({ textContent }) => textContent).filter(Boolean);
+    box.setAttribute("aria-label", `Pipeline. ${texts.join(", ")}`);
   }
 
   draw(step) {

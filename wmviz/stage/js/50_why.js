@@ -1,8 +1,8 @@
 // Why: the sentences of the moment, the life of a chosen event, and the ledger that always balances.
 
 class Why {
-  constructor({ onJump, onClose, onSelect }) {
-    Object.assign(this, { onJump, onClose, onSelect });
+  constructor({ live, onJump, onClose, onSelect }) {
+    Object.assign(this, { live, onJump, onClose, onSelect });
     this.head = html("p", { class: "wmviz-when" });
     this.list = html("ol", { class: "wmviz-sentences", "aria-live": "polite" });
     this.ledger = html("div", { class: "wmviz-ledger", role: "list", "aria-label": "Ledger: where every arrived event is" });
@@ -57,6 +57,7 @@ class Why {
     if (step < 0) return [
         html("li", { class: "wmviz-head", text: "Press play, or step forward: → goes to the next moment, shift → one step further." }),
         html("li", { text: "Point at a marble to see what it is; click it for its whole life." }),
+        ...(this.live ? [html("li", { text: "Drag a marble: across it arrives at another time, up and down it happened at another time. With alt, the arrow keys do that." })] : []),
       ];
     const told = picture.told[moment];
     const [head, leftOut] = fine ? [-1, 0] : told;

@@ -4,6 +4,8 @@ const TOOLS = [
   { name: "add", text: "Add", title: "Add an event: press, then click where it belongs (A: at the playhead)" },
   { name: "duplicate", text: "Duplicate", title: "Another event like the chosen one, a little later (D)", chosen: true },
   { name: "delete", text: "Delete", title: "Take the chosen event out (Delete)", chosen: true },
+  { name: "crash", text: "Crash here", title: "The job crashes at the playhead (C)" },
+  { name: "silence", text: "Silence", title: "The partition of the chosen event delivers nothing for a while, from the playhead on (S)" },
   {},
   { name: "undo", text: "Undo", title: "Undo (Ctrl Z)" },
   { name: "redo", text: "Redo", title: "Redo (Ctrl Shift Z)" },

@@ -10,7 +10,7 @@ class Stage {
     this.playing = false;
     this.wishes = [];
     this.sentences = [];
-    this.why = new Why({ onJump: (step) => this.go(step), onClose: () => this.closeLife(), onSelect: (index) => this.select(index) });
+    this.why = new Why({ live: host.live, onJump: (step) => this.go(step), onClose: () => this.closeLife(), onSelect: (index) => this.select(index) });
     this.results = new Results((index) => this.chooseResult(index));
     this.variant = new Variant();
     this.controls = new Controls({
@@ -355,6 +355,8 @@ class Stage {
     const members = result >= 0 ? membersOf(picture.results[result], step) : this.host.get("differing")?.a ?? [];
     for (const surface of this.surfaces()) surface.rings.mark(members);
     this.planeBox.setAttribute("aria-label", this.words(clock));
+    this.lanes?.describe(this.lanesBox);
+    this.pipeline?.describe(this.pipelineBox);
   }
 
   /** The picture in words, for a screen reader. */
@@ -366,6 +368,7 @@ class Stage {
       watermark ? `Watermark ${watermark}.` : "No watermark yet.",
       `Events: ${counts.map(([count, words]) => `${count} ${words}`).join(", ") || "none yet"}.`,
       "Up and down arrow choose an event.",
+      this.host.live ? "With alt, the arrows move it; A adds, D duplicates, delete takes out, control Z undoes." : "",
     ];
     return parts.join(" ");
   }
@@ -412,9 +415,8 @@ class Stage {
       return chosen && by ? () => this.nudge(...by) : null;
     }
     if (key === "a") return () => this.addNow();
-    if (key === "b") return () => this.command({ do: "keep" });
-    if (chosen && key === "d") return () => this.command({ do: "duplicate" });
-    return chosen && (key === "Delete" || key === "Backspace") ? () => this.command({ do: "delete" }) : null;
+    const command = { b: "keep", c: "crash", s: "silence" }[key] ?? (chosen ? { d: "duplicate", Delete: "delete", Backspace: "delete" }[key] : null);
+    return command ? () => this.command({ do: command }) : null;
   }
 
   /** Choose the next or the previous event that stands, in order of arrival. */
