@@ -5,7 +5,7 @@ import random
 import pytest
 
 from wmviz.engine.aggregates import AGGREGATES
-from wmviz.engine.merging import MergingWindowOperator
+from wmviz.engine.merging import MergedWindowLateError, MergingWindowOperator
 from wmviz.engine.triggers import trigger_of
 from wmviz.engine.window_operator import WindowOperator
 from wmviz.engine.windows import SessionWindows, assigner_of
@@ -155,6 +155,112 @@ class TestRestored:
         assert out.take() == []
         operator.advance(8)
         assert out.take()[0][3:] == ([0, 1], 11)
+
+
+def resumed(operator, lateness_ms, gap_ms=0):
+    return restarted(operator, TUMBLING, lateness_ms, gap_ms)
+
+
+class TestWithAnotherLateness:
+    @pytest.mark.parametrize("lateness_ms", [5, 30])
+    def test_a_window_that_gets_no_element_is_never_cleaned(self, lateness_ms):
+        operator, _ = start(TUMBLING, 20)
+        operator.process("k", 1, 5, 0)
+        operator.advance(9)
+        operator, out = resumed(operator, lateness_ms)
+        operator.advance(1000)
+        assert out.take() == []
+        assert [(stored.key, stored.length, stored.timers_ms) for stored in operator.snapshot()] == [("k", 1, set())]
+
+    @pytest.mark.parametrize(("lateness_ms", "cleanup_ms"), [(5, 14), (30, 39)])
+    def test_an_element_brings_the_new_cleanup_time_for_its_key(self, lateness_ms, cleanup_ms):
+        operator, _ = start(TUMBLING, 20)
+        operator.process("a", 1, 5, 0)
+        operator.process("b", 1, 5, 1)
+        operator, out = resumed(operator, lateness_ms)
+        operator.process("a", 2, 6, 2)
+        operator.advance(cleanup_ms - 1)
+        fired = [told for told in out.take() if told[0] != "added"]
+        assert sorted(fired) == [("fired", "a", (0, 10), [0, 2], 11), ("fired", "b", (0, 10), [1], 5)]
+        operator.advance(cleanup_ms)
+        assert out.take() == [("cleaned", "a", (0, 10), [0, 2])]
+
+    def test_late_is_what_the_new_lateness_says(self):
+        operator, _ = start(TUMBLING, 20)
+        operator.process("k", 1, 5, 0)
+        operator.advance(9)
+        for lateness_ms, told in ((5, "dropped"), (20, "fired"), (30, "fired")):
+            new, out = resumed(operator, lateness_ms)
+            new.advance(14)
+            new.process("k", 2, 6, 1)
+            assert out.take()[-1][0] == told
+
+    def test_without_lateness_a_window_fires_and_goes_at_its_one_timer(self):
+        operator, _ = start(TUMBLING, 20)
+        operator.process("k", 1, 5, 0)
+        operator, out = resumed(operator, 0)
+        operator.advance(9)
+        assert [told[0] for told in out.take()] == ["fired", "cleaned"]
+
+    def test_what_was_left_behind_is_there_for_the_next_element(self):
+        operator, _ = start(TUMBLING, 20)
+        operator.process("k", 1, 5, 0)
+        operator.advance(9)
+        operator, out = resumed(operator, 0)
+        operator.advance(40)
+        operator, out = resumed(operator, 0)
+        operator.process("k", 2, 6, 1)
+        out.take()
+        operator.advance(9)
+        assert out.take() == [("fired", "k", (0, 10), [0, 1], 11), ("cleaned", "k", (0, 10), [0, 1])]
+
+    def test_a_stored_timer_outlives_the_lateness_that_it_is_none_of(self):
+        operator, _ = start(TUMBLING, 20)
+        operator.process("k", 1, 5, 0)
+        operator.advance(9)
+        for lateness_ms in (5, 30, 20):
+            operator, out = resumed(operator, lateness_ms)
+        operator.advance(29)
+        assert [told[0] for told in out.take()] == ["cleaned"]
+
+    def test_a_late_element_that_lets_an_old_session_grow_fails_the_job(self):
+        operator, _ = start(TUMBLING, 20, 5)
+        operator.process("k", 1, 5, 0)
+        operator.advance(5)
+        operator, _ = resumed(operator, 0, 5)
+        operator.advance(10)
+        with pytest.raises(MergedWindowLateError, match=r"\[1, 8\).*not shorter than it was before"):
+            operator.process("k", 3, 5, 1)
+
+    def test_a_late_element_within_an_old_session_is_late(self):
+        operator, _ = start(TUMBLING, 20, 5)
+        operator.process("k", 1, 5, 0)
+        operator.advance(5)
+        operator, out = resumed(operator, 0, 5)
+        operator.advance(10)
+        operator.process("k", 1, 5, 1)
+        assert out.take() == [("dropped", 1)]
+
+
+class TestByTheClock:
+    @pytest.mark.parametrize("gap_ms", [0, 10])
+    def test_timers_that_are_overdue_run_at_once_the_earliest_first(self, gap_ms):
+        def run():
+            out = Out()
+            window = Window(type="tumbling", size_ms=10, time="processing")
+            make = MergingWindowOperator if gap_ms else WindowOperator
+            assigner = SessionWindows(gap_ms) if gap_ms else assigner_of(window)
+            return make(assigner, trigger_of(window)[0], AGGREGATES["sum"], out, event_time=False), out
+
+        operator, _ = run()
+        operator.process("b", 10, 1, 0)
+        operator.process("a", 0, 2, 1)
+        snapshot = operator.snapshot()
+        operator, out = run()
+        operator.restore(snapshot)
+        assert operator.next_processing_time_ms() == 10
+        operator.advance_processing_time(100)
+        assert [told[:2] for told in out.take()] == [(what, key) for key in "ab" for what in ("fired", "cleaned")]
 
 
 KINDS = [

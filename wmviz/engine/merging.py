@@ -114,6 +114,10 @@ class MergingWindowOperator(WindowOperator):
     -----
     Flink 2.3.0: WindowOperator.processElement with a MergingWindowAssigner, MergingWindowSet; the onMerge of the
     triggers: counts add up, and a timer for the merged window takes the place of those of its members.
+
+    Not the same: restored with a shorter lateness, a session may be there that should be gone. A late element within it
+    takes it out of the merge set, but on Flink its content stays, and a session that begins with the same window, after
+    another restore, has it. Here it is gone.
     """
 
     def __init__(
