@@ -1,0 +1,114 @@
+"""What lesson 6 says in prose: each statement with a number is held against the engine."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import wmviz
+from tests.sums import check_sums
+from wmviz.times import MIN_MS, time_ms, time_text
+
+LESSON = Path(__file__).resolve().parent.parent.parent / "notebooks" / "06-many-inputs.ipynb"
+CELLS = nbformat.read(LESSON, as_version=4).cells
+PROSE = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
+
+S = wmviz.scenario("quiet-partition")
+T = wmviz.simulate(S)
+SPARE = wmviz.scenario("spare-subtask")
+HOURS = {time_text(f.window.end_ms) for f in wmviz.simulate(S.replace(strategy_at="after")).all_firings}
+
+
+def last(scenario):
+    trace = wmviz.simulate(scenario)
+    return {name: time_text(ms) for name, ms in trace.state(trace.steps - 1).watermarks.items()}
+
+
+def first_firing(name):
+    return wmviz.simulate(wmviz.scenario(name)).all_firings[0]
+
+
+def uneven():
+    """Take the events of the morning that is read unevenly from the cell that has them."""
+    (source,) = [cell.source for cell in CELLS if "read-unevenly" in cell.source]
+    namespace = {"s": S, "wmviz": wmviz}
+    exec(source.partition("for at in")[0], namespace)
+    return namespace["uneven"]
+
+
+UNEVEN = uneven()
+AFTER = wmviz.simulate(UNEVEN.replace(strategy_at="after"))
+ON_SOURCE = wmviz.simulate(UNEVEN)
+
+# A piece of the prose → whether it is so.
+FACTS = {
+    "r4471 and r7 use queue 0, r9 uses queue 1": (
+        {(e.key, e.partition) for e in S.events} == {("r4471", 0), ("r7", 0), ("r9", 1)}
+    ),
+    "the job starts at 6:00. At 6:20 r9 sends a kilometre": (
+        S.grid_start_ms == time_ms("6:00")
+        and max(e.event_time_ms for e in S.events if e.partition == 1) == time_ms("6:20")
+    ),
+    "At 8:05 the screen still shows **no result at all**": not T.all_firings,
+    "The newest event of all is r4471's 8:05. Lesson 3 would give a watermark of 8:02:59.999, enough for the 6 am "
+    "windows and the 7 am windows": (
+        last(S.replace(strategy_at="after"))["window"] == "8:02:59.999" and {"7:00", "8:00"} == HOURS
+    ),
+    "The bound is 2 minutes": S.bound_ms == time_ms("0:02"),
+    "partition 0: 8:05 − 2 min − 1 ms = 8:02:59.999": last(S)["partition 0"] == "8:02:59.999",
+    "partition 1: 6:20 − 2 min − 1 ms = 6:17:59.999": last(S)["partition 1"] == "6:17:59.999",
+    "the windows get the lower one, 6:17:59.999": last(S)["window"] == "6:17:59.999",
+    "All 8 kilometres are in their windows": T.ledger().counted == len(S.events) == 8,
+    "Here the result is the same, 6:17:59.999": last(S.replace(subtasks=2))["window"] == "6:17:59.999",
+    "All events of r4471 come through partition 0": {e.partition for e in S.events if e.key == "r4471"} == {0},
+    "r4471's 7:03 moved the one watermark to 7:00:59.999": AFTER.seen_watermarks["r9@6:10"] == time_ms("7:00:59.999"),
+    "r9's kilometres of 6:10 and 6:20 came, the windows of 6 am were gone": (
+        AFTER.outcomes().late == {"r9@6:10", "r9@6:20"} and not ON_SOURCE.outcomes().late
+    ),
+    "no partition was out of order": all(
+        sorted(times) == times
+        for times in ([e.event_time_ms for e in UNEVEN.events if e.partition == p] for p in (0, 1))
+    ),
+    "r9 has 2,000 m": ON_SOURCE.totals["r9", time_ms("6:00"), time_ms("7:00")] == 2000,
+    "Its last event is of 6:58, and at 7:00:03 it is read to the end": all(
+        max(e.event_time_ms for e in s.events if e.partition == 1) == time_ms("6:58")
+        and [(h.what, h.at_ms) for h in s.happenings] == [("finish", time_ms("7:00:03"))]
+        for s in map(wmviz.scenario, ("finished-input", "finished-partition"))
+    ),
+    "the 6 am windows fire at 7:00:03": first_firing("finished-input").at_ms == time_ms("7:00:03"),
+    "here with the next event, one second later": first_firing("finished-partition").at_ms == time_ms("7:00:04"),
+    "The topic has **one** partition": (SPARE.partition_count, SPARE.subtasks) == (1, 2),
+    "`MIN` is the number −9223372036854775808": MIN_MS == -9223372036854775808,
+    "A smaller bound does not help: `MIN` stays `MIN`": last(SPARE.replace(bound="0"))["window"] == "MIN",
+    "A second partition does not help either": not wmviz.simulate(SPARE.replace(partitions=2)).all_firings,
+    "not more **source** subtasks than partitions": bool(wmviz.simulate(SPARE.replace(subtasks=1)).all_firings),
+}
+
+
+@pytest.mark.parametrize("said", FACTS)
+def test_what_the_prose_says_is_so(said):
+    assert said in PROSE
+    assert FACTS[said]
+
+
+def test_the_sums_of_the_prose_are_worked_out():
+    assert check_sums(PROSE) >= 2
+
+
+def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
+    shown = "".join(str(cell.get("outputs", "")) + cell.source * (cell.cell_type == "code") for cell in CELLS)
+    known = shown + "".join(FACTS)
+    unknown = {time for time in re.findall(r"\d+:\d\d(?::\d\d(?:\.\d+)?)?", PROSE) if time not in known}
+    assert unknown <= {"6:59:59.999"}  # the last millisecond of the 6 am windows
+
+
+def test_a_silent_input_holds_what_an_ended_one_does_not():
+    ended = wmviz.scenario("finished-input")
+    assert wmviz.simulate(ended).all_firings
+    assert not wmviz.simulate(ended.replace(happenings=[])).all_firings
+
+
+def test_with_a_subtask_for_each_partition_a_quiet_one_holds_the_time_after_the_source_too():
+    assert not wmviz.simulate(S.replace(strategy_at="after", subtasks=2)).all_firings
+    assert wmviz.simulate(S.replace(strategy_at="after")).all_firings
