@@ -11,6 +11,7 @@ import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.memory.ManagedMemoryUseCase;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.runtime.checkpoint.*;
@@ -123,7 +124,7 @@ public class Restore extends AbstractStreamOperator implements OneInputStreamOpe
             if (op.equals("event")) element(given);
             else if (op.equals("watermark")) watermark(number(given, "ts", 0));
             else if (op.equals("clock")) timers.advance(number(given, "at_ms", 0));
-            else if (op.equals("checkpoint")) snapshot(given.get("id"));
+            else if (op.equals("checkpoint")) snapshot(given);
             else if (op.equals("fail_and_restore")) restore(given);
             else if (op.equals("state")) state();
             else if (!op.equals("finish")) throw new RuntimeException("no step " + op);
@@ -155,11 +156,13 @@ public class Restore extends AbstractStreamOperator implements OneInputStreamOpe
             operator.processWatermark(new Watermark(time));
         }
 
-        private void snapshot(Object id) throws Exception {
+        private void snapshot(Map given) throws Exception {
             MemCheckpointStreamFactory memory = new MemCheckpointStreamFactory(10000000);
-            OperatorSnapshotFutures futures =
-                    operator.snapshotState(1, 1, CheckpointOptions.forCheckpointWithDefaultLocation(), memory);
-            snapshots.put(id, OperatorSnapshotFinalizer.create(futures).getJobManagerOwnedState());
+            SnapshotType type = SavepointType.savepoint(SavepointFormatType.CANONICAL); // what a stopped job leaves
+            if (!text(given, "savepoint", "False").equals("True")) type = CheckpointType.CHECKPOINT;
+            CheckpointOptions options = new CheckpointOptions(type, CheckpointStorageLocationReference.getDefault());
+            OperatorSnapshotFutures futures = operator.snapshotState(1, 1, options, memory);
+            snapshots.put(given.get("id"), OperatorSnapshotFinalizer.create(futures).getJobManagerOwnedState());
         }
 
         private void restore(Map given) throws Exception {
