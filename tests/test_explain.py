@@ -207,3 +207,8 @@ def test_the_global_window_begins_a_sentence_like_any_other():
 def test_the_global_window_takes_events_in():
     (said,) = sentences(run([["x", 7, 8, 0]], window={"type": "global"}), Kind.ADDED)
     assert said == "x@0:00:00.008 is taken in: the global window of x now holds 7."
+
+
+def test_an_event_that_a_firing_holds_twice_is_counted_twice():
+    story = wmviz.simulate(wmviz.scenario("at-least-once")).explain("r9@6:59:55")
+    assert list(story)[-1] == "At the end, the sink counts r9@6:59:55 twice; 1 firing had it."

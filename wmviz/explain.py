@@ -117,18 +117,21 @@ class _Teller:
 
     def seen(self, event: int, firings: list[int]) -> str:
         """What a reader of the sink sees of an event at the end."""
-        name = self.scenario.events[event].id
+        name, trace = self.scenario.events[event].id, self.trace
         if not firings:
             return f"At the end, no result counts {name}."
+        # After a crash an event may be in one firing twice.
+        times = {row: trace.firing_events(row).count(event) for row in firings}
         if self.scenario.sink == "append":
-            return f"At the end, the sink counts {name} {_times(len(firings))}: an append sink keeps a row per firing."
+            counted = _times(sum(times.values()))
+            return f"At the end, the sink counts {name} {counted}: an append sink keeps a row per firing."
         if self.scenario.sink == "transactional":
-            readable = {self.trace.cause[row] for row, kind in enumerate(self.trace.kind) if kind == Kind.COMMITTED}
-            seen = sum(1 for row in readable if self.trace.cause[row] in firings)
+            readable = {trace.cause[row] for row, kind in enumerate(trace.kind) if kind == Kind.COMMITTED}
+            seen = sum(times.get(trace.cause[row], 0) for row in readable)
             return f"At the end, a reader of committed results counts {name} {_times(seen)}."
-        fired = (row for row in self.trace.contents if self.trace.kind[row] == Kind.FIRED)
-        last = {self.trace.subject[row]: row for row in fired}
-        kept = sum(1 for row in firings if last[self.trace.subject[row]] == row)
+        fired = (row for row in trace.contents if trace.kind[row] == Kind.FIRED)
+        last = {trace.subject[row]: row for row in fired}
+        kept = sum(count for row, count in times.items() if last[trace.subject[row]] == row)
         return f"At the end, the sink counts {name} {_times(kept)}; {_counted(len(firings), 'firing')} had it."
 
     # ------------------------------------------------------------ sentences
