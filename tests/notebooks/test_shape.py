@@ -76,11 +76,10 @@ def test_a_lesson_has_all_its_parts_in_order(path):
         at = found[0]
 
 
-@pytest.mark.parametrize("path", LESSONS, **NAMES)
-def test_a_lesson_has_a_sheet_and_its_solution(path):
-    for folder in ("solutions", "exercises"):
-        assert (ROOT / folder / path.name).exists()
-    assert f"../exercises/{path.name}" in prose(path)
+@pytest.mark.parametrize("path", EXERCISES, **NAMES)
+def test_a_sheet_has_a_solution_and_a_lesson_that_names_it(path):
+    assert (ROOT / "solutions" / path.name).exists()
+    assert f"../exercises/{path.name}" in prose(ROOT / "notebooks" / path.name)
 
 
 @pytest.mark.parametrize("path", LESSONS, **NAMES)

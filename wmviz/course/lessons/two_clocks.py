@@ -21,7 +21,7 @@ def by_ingestion_time(scenario: Scenario) -> Scenario:
 
     Notes
     -----
-    Flink 2.3.0: IngestionTimeAssigner with WatermarkStrategy.forMonotonousTimestamps.
+    Flink 2.3.0: a TimestampAssigner that gives the machine's clock, with WatermarkStrategy.forMonotonousTimestamps.
     """
     rows = [[event.key, event.value, event.arrival_time_ms, event.arrival_time_ms] for event in scenario.events]
     return scenario.replace(
