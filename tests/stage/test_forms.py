@@ -86,11 +86,11 @@ def test_sliders_stop_at_round_durations_around_the_present_one() -> None:
     for name in wmviz.scenarios():
         if name != "busy-saturday":
             for slider in wmviz.play(wmviz.scenario(name)).picture["parameters"]:
-                stops = [duration_ms(stop) for stop in slider["stops"]]
+                stops = [duration_ms(stop) for stop in slider["stops"] if stop != "none"]
                 assert stops == sorted(set(stops))
-                assert stops[0] == 0
+                assert (stops[0] == 0) == ("none" not in slider["stops"])
                 assert slider["stops"][slider["at"]] == slider["text"]
-                assert len(stops) > slider["at"] + 1
+                assert len(stops) > slider["at"] + 1 or slider["text"] == "none"
 
 
 def test_parameters_that_change_nothing_are_not_offered() -> None:
@@ -100,6 +100,29 @@ def test_parameters_that_change_nothing_are_not_offered() -> None:
     assert names() == ["bound", "lateness"]
     assert names(strategy="none") == ["lateness"]
     assert names(window={"type": "global"}) == ["bound"]
+
+
+def test_every_parameter_runs_the_scenario_again_and_can_be_undone() -> None:
+    stage = wmviz.play(wmviz.scenario("quiet-partition"))
+    assert [p["name"] for p in stage.picture["parameters"]] == ["bound", "lateness", "idle_timeout"]
+    assert (stage.idle_timeout, stage.trace.all_firings) == ("none", ())
+    stage.idle_timeout = "10 min"
+    assert stage.scenario.idle_timeout_ms == 600_000
+    assert stage.trace.all_firings
+    stage.idle_timeout = "0 ms"
+    assert stage.problem.startswith("idle_timeout")
+    stage.idle_timeout = "none"
+    assert stage.scenario == wmviz.scenario("quiet-partition")
+    job = wmviz.play(wmviz.scenario("crash-and-replay"))
+    job.checkpoint_interval = "45 s"
+    assert job.scenario.checkpoints.interval_ms == 45_000
+    job.checkpoint_interval = "soon"
+    assert job.problem.startswith("checkpoints: 'soon' is not a duration")
+    aligned = wmviz.play(wmviz.scenario("watermark-alignment"))
+    aligned.drift = "5 min"
+    assert aligned.scenario.alignment.drift_ms == 300_000
+    aligned.command = {"do": "undo", "serial": 1}
+    assert aligned.drift == "2 min"
 
 
 def test_the_sentences_wait_until_the_sliders_rest() -> None:

@@ -57,6 +57,10 @@ def settings(a: Scenario, b: Scenario) -> str:
 
 
 def _setting(attribute: str, written: Any, value: Any) -> str:
+    if isinstance(written, list):
+        return "; ".join(_setting("", part, part) for part in written) or "none"
+    if isinstance(written, dict):
+        return ", ".join(f"{name} {part}" for name, part in written.items())
     if value is None:
         return "none"
     return duration_text(value) if attribute.endswith("_ms") and isinstance(written, str) else str(written)

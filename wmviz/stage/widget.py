@@ -17,7 +17,7 @@ from wmviz.stage import editing
 from wmviz.stage.code import python_code
 from wmviz.stage.differences import differences
 from wmviz.stage.pages import fallback_html, page
-from wmviz.stage.parameters import BOUND, LATENESS
+from wmviz.stage.parameters import PARAMETERS
 from wmviz.stage.picture import Frame
 from wmviz.stage.player import module_text, style_text
 from wmviz.stage.still import end_text
@@ -49,8 +49,8 @@ class Stage(anywidget.AnyWidget):
     ----------
     scenario, trace
         What is on the stage now; both follow the sliders and what is moved by hand.
-    bound, lateness
-        The parameters as text, such as ``"2 min"``. Setting one runs the scenario again.
+    bound, lateness, idle_timeout, work, checkpoint_interval, drift
+        The parameters as text, such as ``"2 min"``, or ``"none"``. Setting one runs the scenario again.
     step, playing, speed
         The playhead, whether it moves and how fast.
     selected, result
@@ -75,6 +75,10 @@ class Stage(anywidget.AnyWidget):
     parts: traitlets.List[Any] = traitlets.List(traitlets.Enum(PARTS)).tag(sync=True)
     bound = traitlets.Unicode("").tag(sync=True)
     lateness = traitlets.Unicode("").tag(sync=True)
+    idle_timeout = traitlets.Unicode("").tag(sync=True)
+    work = traitlets.Unicode("").tag(sync=True)
+    checkpoint_interval = traitlets.Unicode("").tag(sync=True)
+    drift = traitlets.Unicode("").tag(sync=True)
     problem = traitlets.Unicode("").tag(sync=True)
     answer = traitlets.Int(0).tag(sync=True)
     command = traitlets.Dict().tag(sync=True)
@@ -99,11 +103,10 @@ class Stage(anywidget.AnyWidget):
             step=step,
             speed=speed,
             parts=picture["parts"],
-            bound=BOUND.text(first),
-            lateness=LATENESS.text(first),
+            **{parameter.name: parameter.text(first) for parameter in PARAMETERS},
             can=self._bench.can,
         )
-        self.observe(self._parameter_changed, ["bound", "lateness"])
+        self.observe(self._parameter_changed, [parameter.name for parameter in PARAMETERS])
         self.observe(self._commanded, ["command"])
 
     @property
@@ -130,7 +133,8 @@ class Stage(anywidget.AnyWidget):
         self._answer(lambda: self._set_parameter(change.name, change.new))
 
     def _set_parameter(self, name: str, text: str) -> None:
-        self._put(self.scenario.replace(**{name: text}), gesture=name)
+        parameter = next(parameter for parameter in PARAMETERS if parameter.name == name)
+        self._put(parameter.into(self.scenario, text), gesture=name)
 
     def _commanded(self, change: Any) -> None:
         """Do what the browser asks for: one of `COMMANDS`."""
@@ -175,7 +179,8 @@ class Stage(anywidget.AnyWidget):
         picture = show(trace, self._bench.first, self._note, self._frame)
         with self.hold_sync():
             self._following = True  # the parameters say what is on the stage, and ask for nothing
-            self.bound, self.lateness = BOUND.text(trace.scenario), LATENESS.text(trace.scenario)
+            for parameter in PARAMETERS:
+                setattr(self, parameter.name, parameter.text(trace.scenario))
             self._following = False
             self.step = _same_moment(before, self.step, trace)
             self.selected, self.result = min(self.selected, len(trace.scenario.events) - 1), -1

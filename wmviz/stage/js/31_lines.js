@@ -16,6 +16,7 @@ class Lines {
     this.clockwork = new Clockwork(picture);
     this.picture = picture;
     this.step = null;
+    this.signed = new Set();
     this.layer.replaceChildren();
     const indexes = [...picture.watermarks.keys()];
     this.tasks = indexes.filter((index) => picture.watermarks[index].role === "window");
@@ -88,7 +89,9 @@ class Lines {
     const words = this.picture.statuses[point.status];
     const mark = svg("path", { d: STATUS_SIGNS[point.status], transform: `translate(${x} ${y})`, class: "wmviz-status-sign" });
     this.layer.append(mark);
-    const place = this.plane.labels.around(x, y, words);
+    const same = `${words} ${Math.round(x / 12)} ${Math.round(y / 12)}`;
+    const place = this.signed.has(same) ? null : this.plane.labels.around(x, y, words);
+    this.signed.add(same);
     const label = place && svg("text", { x: place.x, y: place.y, "text-anchor": place.anchor, class: "wmviz-status-name", text: words });
     if (label) this.plane.labelLayer.append(label);
     showFrom(timeline, point.step, [mark, label]);
