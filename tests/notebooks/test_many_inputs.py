@@ -77,7 +77,8 @@ FACTS = {
         for s in map(wmviz.scenario, ("finished-input", "finished-partition"))
     ),
     "the 6 am windows fire at 7:00:03": first_firing("finished-input").at_ms == time_ms("7:00:03"),
-    "here with the next event, one second later": first_firing("finished-partition").at_ms == time_ms("7:00:04"),
+    "So the windows fire at 7:00:03.200": first_firing("finished-partition").at_ms == time_ms("7:00:03.200"),
+    "every 200 ms, if nothing else is set": wmviz.scenario("finished-partition").interval_ms == 200,
     "The topic has **one** partition": (SPARE.partition_count, SPARE.subtasks) == (1, 2),
     "`MIN` is the number −9223372036854775808": MIN_MS == -9223372036854775808,
     "A smaller bound does not help: `MIN` stays `MIN`": last(SPARE.replace(bound="0"))["window"] == "MIN",
