@@ -1,12 +1,17 @@
 """Scenarios: reading, refusing in sentences, varying, saving, and the schedule of arrivals and ticks."""
 
 import dataclasses
+import doctest
+import inspect
 import re
 
 import pytest
 
-from wmviz.scenario import Event, Scenario, ScenarioError, Window
+from wmviz.event import EVENT_FIELDS
+from wmviz.runtime import ALIGNMENT_FIELDS, CHECKPOINT_FIELDS, HAPPENING_FIELDS
+from wmviz.scenario import FIELDS, Event, Scenario, ScenarioError, Window
 from wmviz.times import MAX_MS, MIN_MS, time_ms
+from wmviz.window import WINDOW_FIELDS
 
 ONE = ["r9", 1000, "6:56", "7:09"]
 
@@ -18,7 +23,7 @@ REFUSED = [
     ({"bound": "0.5 ms"}, "bound: '0.5 ms' is no whole number of milliseconds"),
     ({"bound": None}, "bound: None is not a duration"),
     ({"lateness": MAX_MS}, "lateness is 9223372036854775807; write a duration"),
-    ({"interval": 0}, 'interval is 0; write a duration above 0: "200 ms"'),
+    ({"interval": -1}, 'interval is -1; write a duration, 0 or more: "2 min"'),
     ({"strategy": "perfect"}, 'strategy is \'perfect\'; write "bounded", "ascending" or "none"'),
     ({"strategy": []}, 'strategy is []; write "bounded"'),
     ({"emission": "always"}, 'emission is \'always\'; write "event" or "interval"'),
@@ -302,3 +307,18 @@ class TestSchedule:
     def test_a_long_silence_costs_no_ticks(self):
         scenario = Scenario.of(events=[["a", 1, 0, 0], ["a", 1, 0, 2_592_000_000]], emission="interval")
         assert len(list(scenario.schedule())) == 4
+
+
+class TestHelp:
+    def test_the_docstring_alone_has_every_field_and_what_it_means(self):
+        text = " ".join(inspect.getdoc(Scenario).split())
+        for fields in (FIELDS, WINDOW_FIELDS, CHECKPOINT_FIELDS, ALIGNMENT_FIELDS, HAPPENING_FIELDS, EVENT_FIELDS):
+            for known in fields:
+                in_code = f" ({known.attribute})" if known.attribute != known.name else ""
+                assert f"{known.name}{in_code} : {known.kind.words}" in text
+                assert known.about in text
+
+    def test_its_example_is_true(self):
+        examples = doctest.DocTestFinder(recurse=False).find(Scenario, "Scenario")
+        assert sum(doctest.DocTestRunner().run(example).attempted for example in examples) == 5
+        assert sum(doctest.DocTestRunner().run(example).failed for example in examples) == 0

@@ -88,64 +88,6 @@ _CHANGES = Kind(
     {"type": "object"},
 )
 
-CHECKPOINT_FIELDS = (
-    Field(
-        "interval", "interval_ms", _OFTEN, 10_000, "From one due time to the next (execution.checkpointing.interval)."
-    ),
-    Field(
-        "mode",
-        "mode",
-        one_of("aligned", "unaligned", "at_least_once"),
-        "aligned",
-        "Barriers wait for each other, overtake what is queued, or wait for nobody while nothing blocks.",
-    ),
-    Field(
-        "alignment_timeout",
-        "alignment_timeout_ms",
-        LENGTH,
-        0,
-        "Unaligned mode: for how long a barrier stays aligned (execution.checkpointing.aligned-checkpoint-timeout).",
-    ),
-    Field("first", "first_ms", optional(LENGTH), None, "From the start to the first one; null: one interval."),
-    Field("min_pause", "min_pause_ms", LENGTH, 0, "From the end of a successful one to the next."),
-    Field("timeout", "timeout_ms", _OFTEN, 600_000, "After which a checkpoint that is not complete is given up."),
-    Field("max_concurrent", "max_concurrent", _COUNT, 1, "How many may be pending."),
-    Field("notice", "notice_ms", LENGTH, 0, "From its completion until the tasks hear of it, and the sink commits."),
-)
-ALIGNMENT_FIELDS = (
-    Field("drift", "drift_ms", LENGTH, 0, "How far a watermark may be ahead of the lowest of the group."),
-    Field("interval", "interval_ms", STEP, 1000, "How often watermarks are reported and the limit is announced."),
-    Field(
-        "buffer",
-        "buffer",
-        _BUFFER,
-        3,
-        "Samples of a watermark, the oldest of which counts (pipeline.watermark-alignment.buffer-size); 0: the latest.",
-    ),
-)
-HAPPENING_FIELDS = (
-    Field(
-        "what",
-        "what",
-        one_of("crash", "savepoint", "stop", "silence", "finish"),
-        "",
-        "A crash; a savepoint while the job runs on; a stop with a savepoint; a partition that delivers nothing, or "
-        "that has come to its end.",
-    ),
-    Field("at", "at_ms", optional(MOMENT), None, "When, by the server's clock; behind all else of that millisecond."),
-    Field("after", "after", TEXT, "", "In place of at: the id of an event, right after the source has read it."),
-    Field("down", "down_ms", LENGTH, 1000, "Crash and stop: how long the job is down."),
-    Field(
-        "partition",
-        "partition",
-        _PARTITION,
-        0,
-        "Silence: of which partition; its events come when it is over. Finish: which one.",
-    ),
-    Field("until", "until_ms", optional(MOMENT), None, "Silence: when it is over."),
-    Field("with", "changes", _CHANGES, "{}", "Stop: fields that are changed when the job resumes."),
-)
-
 CHANGEABLE = frozenset(
     [
         "strategy",
@@ -162,6 +104,117 @@ CHANGEABLE = frozenset(
     ]
 )
 """Fields of a scenario that a stop may change: the restored state fits the job with any value of these."""
+
+CHECKPOINT_FIELDS = (
+    Field(
+        "interval", "interval_ms", _OFTEN, 10_000, "From one due time to the next (execution.checkpointing.interval)."
+    ),
+    Field(
+        "mode",
+        "mode",
+        one_of("aligned", "unaligned", "at_least_once"),
+        "aligned",
+        "aligned: a channel whose barrier is there is blocked until all are. unaligned: barriers overtake what is "
+        "queued, which becomes part of the checkpoint. at_least_once: nothing blocks, so events may count twice after "
+        "a crash.",
+    ),
+    Field(
+        "alignment_timeout",
+        "alignment_timeout_ms",
+        LENGTH,
+        0,
+        "Unaligned mode: for how long a barrier stays aligned (execution.checkpointing.aligned-checkpoint-timeout).",
+    ),
+    Field(
+        "first",
+        "first_ms",
+        optional(LENGTH),
+        None,
+        "From the start of the job to the first due time; null: one interval.",
+    ),
+    Field(
+        "min_pause",
+        "min_pause_ms",
+        LENGTH,
+        0,
+        "Least time from the completion of one to the next (execution.checkpointing.min-pause).",
+    ),
+    Field(
+        "timeout",
+        "timeout_ms",
+        _OFTEN,
+        600_000,
+        "How long one may take before it is given up (execution.checkpointing.timeout).",
+    ),
+    Field(
+        "max_concurrent",
+        "max_concurrent",
+        _COUNT,
+        1,
+        "How many may be under way (execution.checkpointing.max-concurrent-checkpoints).",
+    ),
+    Field(
+        "notice",
+        "notice_ms",
+        LENGTH,
+        0,
+        "From its completion until the tasks hear of it; a transactional sink commits then.",
+    ),
+)
+ALIGNMENT_FIELDS = (
+    Field("drift", "drift_ms", LENGTH, 0, "How far a watermark may be ahead of the lowest one; who is further waits."),
+    Field(
+        "interval",
+        "interval_ms",
+        STEP,
+        1000,
+        "How often watermarks are reported and sampled, and the limit is announced.",
+    ),
+    Field(
+        "buffer",
+        "buffer",
+        _BUFFER,
+        3,
+        "How many samples of its watermark a source keeps; the oldest is compared with the limit "
+        "(pipeline.watermark-alignment.buffer-size). 0: its watermark of now.",
+    ),
+)
+HAPPENING_FIELDS = (
+    Field(
+        "what",
+        "what",
+        one_of("crash", "savepoint", "stop", "silence", "finish"),
+        "",
+        "crash: the state is gone, and the job goes on from its latest checkpoint. savepoint: one, while the job runs "
+        "on. stop: a savepoint from which the job resumes. silence: a partition delivers nothing. finish: a "
+        "partition has come to its end.",
+    ),
+    Field("at", "at_ms", optional(MOMENT), None, "When, by the server's clock; behind all else of that millisecond."),
+    Field(
+        "after",
+        "after",
+        TEXT,
+        "",
+        'In place of at, not for silence and finish: the id of an event ("r9@6:56"); right after the source has read '
+        "it.",
+    ),
+    Field("down", "down_ms", LENGTH, 1000, "Crash and stop: how long the job is down."),
+    Field(
+        "partition",
+        "partition",
+        _PARTITION,
+        0,
+        "Silence: of which partition; its events come when it is over. Finish: which one.",
+    ),
+    Field("until", "until_ms", optional(MOMENT), None, "Silence: when it is over, by the server's clock."),
+    Field(
+        "with",
+        "changes",
+        _CHANGES,
+        "{}",
+        f"Stop: fields that are changed when the job resumes, of these: {', '.join(sorted(CHANGEABLE))}.",
+    ),
+)
 
 _Settings = TypeVar("_Settings", Checkpoints, WatermarkAlignment, Happening)
 

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from wmviz.event import EVENT_FIELDS, EVENT_ROW, Event, named_events, read_events, write_events
@@ -34,7 +35,10 @@ from wmviz.fields import (
 from wmviz.generators import generate
 from wmviz.runtime import (
     ALIGNMENT,
+    ALIGNMENT_FIELDS,
+    CHECKPOINT_FIELDS,
     CHECKPOINTS,
+    HAPPENING_FIELDS,
     HAPPENINGS,
     Checkpoints,
     Happening,
@@ -56,13 +60,24 @@ _HOURLY = Window(size_ms=3_600_000)
 class Scenario:
     """A stream of events and the job that reads it; frozen, and checked when it is made.
 
-    `FIELDS` lists every field with its JSON name and meaning. Make one with `Scenario.of`, `Scenario.load` or
-    ``wmviz.scenario(name)``, and vary it with `replace`.
+    Make one with `Scenario.of`, `Scenario.load` or ``wmviz.scenario(name)``, and vary it with `replace`. These take the
+    names and values of a JSON file, which are listed below. As arguments of `Scenario` and as attributes, times and
+    durations are ints in milliseconds, under the names in brackets.
 
     Raises
     ------
     ScenarioError
         If a field is unknown, of the wrong kind, or out of its range: one sentence that names the field.
+
+    Examples
+    --------
+    >>> import wmviz
+    >>> late = ["r9", 500, "6:58", "7:03"]  # key, value, when it happened, when it arrived
+    >>> s = wmviz.Scenario.of(events=[["r9", 1000, "6:56"], ["r7", 800, "7:02"], late], bound="1 min", window="1 h")
+    >>> wmviz.simulate(s).totals
+    {('r9', 21600000, 25200000): 1000}
+    >>> wmviz.simulate(s.replace(lateness="10 min")).totals
+    {('r9', 21600000, 25200000): 1500}
     """
 
     name: str = "untitled"
@@ -299,19 +314,20 @@ def _check_job(scenario: Scenario) -> None:
 def _check_sql(scenario: Scenario) -> None:
     """Check that SQL has what the scenario asks for: a window there has no lateness, side output or trigger."""
     window = scenario.window
-    for name, value, fits in (
-        ("window.type", window.type, window.type in ("tumbling", "sliding")),
-        ("window.time", window.time, window.time == "event"),
-        ("window.trigger", window.trigger, window.trigger in ("default", "event_time")),
-        ("lateness", scenario.lateness_ms, not scenario.lateness_ms),
-        ("late_to", scenario.late_to, scenario.late_to == "drop"),
-        ("strategy", scenario.strategy, scenario.strategy == "bounded"),
-        ("strategy_at", scenario.strategy_at, scenario.strategy_at == "after"),
-        ("alignment", "set", scenario.alignment is None),
+    for name, value, fits, instead in (
+        ("window.type", window.type, window.type in ("tumbling", "sliding"), '"tumbling" or "sliding"'),
+        ("window.time", window.time, window.time == "event", '"event"'),
+        ("window.trigger", window.trigger, window.trigger in ("default", "event_time"), '"default"'),
+        ("lateness", scenario.lateness_ms, not scenario.lateness_ms, "0"),
+        ("late_to", scenario.late_to, scenario.late_to == "drop", '"drop"'),
+        ("strategy", scenario.strategy, scenario.strategy == "bounded", '"bounded"'),
+        ("strategy_at", scenario.strategy_at, scenario.strategy_at == "after", '"after"'),
+        ("alignment", "set", scenario.alignment is None, "null"),
     ):
         if not fits:
             raise ScenarioError(
-                f'{name} is {shown(value)}, which the windows and watermarks of SQL (api "sql") do not know'
+                f'{name} is {shown(value)}, which the windows and watermarks of SQL (api "sql") do not know; '
+                f"write {instead}"
             )
 
 
@@ -357,114 +373,216 @@ FIELDS = (
     Field("name", "name", TEXT, "untitled", "Its name in the catalogue."),
     Field("title", "title", TEXT, "", "What it is called on the stage."),
     Field("about", "about", TEXT, "", "One line on what to look at."),
-    Field("strategy", "strategy", one_of("bounded", "ascending", "none"), "bounded", "The watermark strategy."),
-    Field("bound", "bound_ms", LENGTH, 0, "Out-of-orderness bound of the bounded strategy."),
-    Field("emission", "emission", one_of("event", "interval"), "event", "Watermarks after every event, or on ticks."),
-    Field("interval", "interval_ms", LENGTH, 200, "Between two ticks (pipeline.auto-watermark-interval); 0: no ticks."),
+    Field(
+        "strategy",
+        "strategy",
+        one_of("bounded", "ascending", "none"),
+        "bounded",
+        "The watermark. bounded: newest event time - bound - 1 ms. ascending: with a bound of 0. none: none, but MAX "
+        "at the end.",
+    ),
+    Field("bound", "bound_ms", LENGTH, 0, "How far an event may be behind the newest one (forBoundedOutOfOrderness)."),
+    Field(
+        "emission",
+        "emission",
+        one_of("event", "interval"),
+        "event",
+        "event: a watermark right after each event. interval: on periodic ticks, as Flink's own strategies do. In "
+        "SQL, event is an interval of 0.",
+    ),
+    Field(
+        "interval",
+        "interval_ms",
+        LENGTH,
+        200,
+        "Between two periodic ticks, from the start on (pipeline.auto-watermark-interval); idleness too is seen on a "
+        "tick. 0: no ticks.",
+    ),
     Field(
         "strategy_at",
         "strategy_at",
         one_of("source", "after"),
         "source",
-        "On the source: a generator for each partition. After it: one for each subtask.",
+        "source: in it, with a generator and an idle timeout for each partition. after: in an operator behind it "
+        "(assignTimestampsAndWatermarks), with one for each subtask.",
     ),
     Field(
         "api",
         "api",
         one_of("datastream", "sql"),
         "datastream",
-        "Whose rules hold: SQL's watermark has no -1 ms, its idleness and its windows are its own.",
+        "Whose rules hold. sql: no -1 ms in the watermark, idle at exactly the timeout, TUMBLE or HOP without "
+        "lateness; needs strategy_at after.",
     ),
     Field(
         "idle_timeout",
         "idle_timeout_ms",
         optional(STEP),
         None,
-        "After how long a silent input is left out (withIdleness); null: never.",
+        "How long a partition or subtask is silent before nobody waits for its watermark (withIdleness); null: for "
+        "ever.",
     ),
     Field(
         "alignment",
         "alignment",
         ALIGNMENT,
         None,
-        "Watermark alignment: a partition or subtask that is too far ahead waits; null: none.",
+        "Watermark alignment: a partition or subtask that is too far ahead waits; a bare duration is its drift; null: "
+        "none.",
     ),
-    Field("partitions", "partitions", PARALLELISM, 0, "How many partitions there are; 0: as many as the events name."),
-    Field("subtasks", "subtasks", TASKS, 1, "Subtasks of the source; partition p is read by subtask p % subtasks."),
+    Field(
+        "partitions",
+        "partitions",
+        PARALLELISM,
+        0,
+        "How many partitions there are, silent ones too; 0: as many as the events name.",
+    ),
+    Field("subtasks", "subtasks", TASKS, 1, "Parallelism of the source; partition p is read by subtask p % subtasks."),
     Field(
         "inputs",
         "inputs",
         INPUTS,
         1,
-        "2: two sources meet in a two-input operator; source subtask s belongs to input s % 2.",
+        "2: two sources meet in a two-input operator; source subtask s belongs to input s % 2, so write subtasks 2 or "
+        "more.",
     ),
-    Field("window_tasks", "window_tasks", TASKS, 1, "Subtasks of the window operator; each key belongs to one."),
+    Field(
+        "window_tasks",
+        "window_tasks",
+        TASKS,
+        1,
+        "Parallelism of the window operator; each key belongs to one of its tasks.",
+    ),
     Field("work", "work_ms", LENGTH, 0, "Time that a window task needs for an event: a slow operator."),
     Field(
         "channel_capacity",
         "channel_capacity",
         CAPACITY,
         0,
-        "Elements that a channel holds before its source must wait (backpressure); 0: no limit.",
+        "Elements that a channel holds before its source must wait (backpressure), if there is work; 0: no limit.",
     ),
-    Field("window", "window", WINDOW, _HOURLY, "How the stream is cut into windows."),
-    Field("lateness", "lateness_ms", LENGTH, 0, "Allowed lateness."),
+    Field(
+        "window", "window", WINDOW, _HOURLY, "How the stream is cut into windows; a bare duration is a tumbling one."
+    ),
+    Field(
+        "lateness",
+        "lateness_ms",
+        LENGTH,
+        0,
+        "Allowed lateness: how far the watermark may be past a window's last ms before its state goes; until then "
+        "each late event fires it again.",
+    ),
     Field(
         "late_to",
         "late_to",
         one_of("drop", "side"),
         "drop",
-        "Late events: dropped and counted, or to the side output.",
+        "Events for which no window is left: dropped and counted (numLateRecordsDropped), or to the side output.",
     ),
     Field(
         "aggregate",
         "aggregate",
         one_of("sum", "count", "max", "min", "average"),
         "sum",
-        "Result of a window; average: sum // count.",
+        "Result of a window, from the values of its events; average: sum // count.",
     ),
-    Field("checkpoints", "checkpoints", CHECKPOINTS, None, "Checkpoints of the running job; null: none."),
-    Field("happenings", "happenings", HAPPENINGS, (), "What happens to the job: crash, savepoint, stop, silence."),
+    Field(
+        "checkpoints",
+        "checkpoints",
+        CHECKPOINTS,
+        None,
+        "Checkpoints of the running job; a bare duration is their interval; null: none, so a crash goes back to the "
+        "start.",
+    ),
+    Field(
+        "happenings",
+        "happenings",
+        HAPPENINGS,
+        (),
+        "What happens to the job while it runs; a single one may stand alone.",
+    ),
     Field(
         "replay",
         "replay",
         one_of("offsets", "start", "none"),
         "offsets",
-        "Where the source goes on after a restore: at the offsets of the checkpoint (Kafka, files), at its start again "
-        "(a list), or with what comes next (a socket).",
+        "Where the source goes on after a restore: at the offsets of the checkpoint (Kafka, files), at its start "
+        "again (a list), or with what comes next (a socket).",
     ),
     Field(
         "sink",
         "sink",
         one_of("upsert", "append", "transactional"),
         "upsert",
-        "One row per key and window that is overwritten; a row per firing; or that, committed with each checkpoint.",
+        "upsert: one row per key and window, which each firing overwrites. append: a row per firing. transactional: a "
+        "row per firing, committed when the next checkpoint is complete.",
     ),
     Field(
         "transaction_timeout",
         "transaction_timeout_ms",
         optional(STEP),
         None,
-        "After which the broker aborts a transaction that is still open (transaction.timeout.ms); null: never.",
+        "Age at which the broker aborts a transaction that is not committed (transaction.timeout.ms); null: never.",
     ),
     Field(
         "start",
         "start_ms",
         optional(MOMENT),
         None,
-        "When the job starts, and with it the grid of ticks; null: first arrival.",
+        "When the job starts, by the server's clock: ticks and checkpoints are counted from here; null: the first "
+        "arrival.",
     ),
     Field(
         "end_of_input",
         "end_of_input_ms",
         optional(MOMENT),
         None,
-        "When the input ends with a last watermark MAX; null: it runs on.",
+        "When the input ends, by the server's clock, with a last watermark MAX; null: it runs on.",
     ),
     Field("unit", "unit", TEXT, "", "The unit of the values, for sentences: m, cents."),
-    Field("zone", "zone", optional(ZONE), None, "The zone that times are shown in."),
-    Field("events", "events", EVENTS, (), "The stream, or a seeded generator of it."),
+    Field("zone", "zone", optional(ZONE), None, "The zone that times are shown in; null: UTC."),
+    Field(
+        "events",
+        "events",
+        EVENTS,
+        (),
+        'Rows [key, value, event time, arrival time, partition], the last two optional; or {"generate": "runs", '
+        '"seed": 1}.',
+    ),
 )
+
+
+_PARTS = {
+    "alignment": ALIGNMENT_FIELDS,
+    "window": WINDOW_FIELDS,
+    "checkpoints": CHECKPOINT_FIELDS,
+    "happenings": HAPPENING_FIELDS,
+    "events": EVENT_FIELDS,
+}
+"""Fields that are objects, or lists of them, and the fields of those."""
+
+
+def _field_help(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
+    """Say of each field what it is called, what it takes, its default, and what it means; parts follow further in."""
+    for known in fields:
+        in_code = f" ({known.attribute})" if known.attribute != known.name else ""
+        default = f"; default {json.dumps(known.write(known.default))}" if known.kind.fits(known.default) else ""
+        yield f"{indent}{known.name}{in_code} : {known.kind.words}{default}"
+        deeper = f"{indent}    "
+        yield fill(known.about, 116, initial_indent=deeper, subsequent_indent=deeper, break_on_hyphens=False)
+        yield from _field_help(_PARTS.get(known.name, ()) if fields is FIELDS else (), deeper)
+
+
+Scenario.__doc__ = f"""{(Scenario.__doc__ or "").rstrip()}
+
+    Fields
+    ------
+    A duration is "2 min", "1 h 30 min", "1.5 s", "200 ms", or a number of milliseconds. A time is "6:56" or
+    "6:59:59.999", on 1970-01-01 in UTC; ISO 8601 with an offset, "2026-10-17T07:00+05:30"; or milliseconds since the
+    epoch.
+
+{chr(10).join(_field_help(FIELDS, "    "))}
+    """
 
 
 def _read(data: Mapping[str, Any], present: Scenario | None = None) -> dict[str, Any]:

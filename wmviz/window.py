@@ -108,14 +108,46 @@ def _is_trigger(value: Any) -> bool:
 
 TRIGGER = Kind(same, same, _is_trigger, TRIGGERS, {"type": "string", "examples": ["purging_event_time", "count:2"]})
 WINDOW_FIELDS = (
-    Field("type", "type", one_of("tumbling", "sliding", "session", "global"), "tumbling", "How windows are cut."),
+    Field(
+        "type",
+        "type",
+        one_of("tumbling", "sliding", "session", "global"),
+        "tumbling",
+        "How windows are cut: tumbling by size; sliding by size and slide; session by the gap between a key's events; "
+        "global: one window for all time.",
+    ),
     Field("size", "size_ms", LENGTH, 0, "Length of a tumbling or sliding window."),
-    Field("slide", "slide_ms", LENGTH, 0, "Distance between the starts of two sliding windows."),
-    Field("gap", "gap_ms", LENGTH, 0, "Silence that ends a session."),
+    Field(
+        "slide",
+        "slide_ms",
+        LENGTH,
+        0,
+        "Distance between the starts of two sliding windows; above the size it leaves gaps.",
+    ),
+    Field(
+        "gap",
+        "gap_ms",
+        LENGTH,
+        0,
+        "Silence in event time that ends a session of a key; exactly as much still joins two.",
+    ),
     Field("offset", "offset_ms", SHIFT, 0, "Shift of the grid of windows against 1970-01-01 00:00 of UTC or the zone."),
-    Field("zone", "zone", optional(ZONE), None, "The zone in whose local time windows are cut; UTC if none is given."),
-    Field("time", "time", one_of("event", "processing"), "event", "The clock that windows go by."),
-    Field("trigger", "trigger", TRIGGER, "default", "When a window fires."),
+    Field("zone", "zone", optional(ZONE), None, "The zone in whose local time windows are cut, as in SQL; null: UTC."),
+    Field(
+        "time",
+        "time",
+        one_of("event", "processing"),
+        "event",
+        "What windows go by: the watermark, or the server's clock.",
+    ),
+    Field(
+        "trigger",
+        "trigger",
+        TRIGGER,
+        "default",
+        "When a window fires. default: by its time, a global one never. count:N: with every Nth event. end_of_stream: "
+        "at MAX, global only. purging_: each firing empties the window.",
+    ),
 )
 
 
