@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -132,7 +132,7 @@ class State:
     allowed_ms
         How far each source may go, by watermark alignment; empty before the first announcement.
     checkpoint, pending
-        The latest completed checkpoint (0: none), and those under way.
+        What a restart would go back to, the latest completed checkpoint (0: none); and those under way.
     transactions
         Those of the sink that are open or prepared.
     """
@@ -232,24 +232,43 @@ class States:
         return tuple(reversed(found))
 
     @cached_property
-    def _completions(self) -> list[int]:
-        trace = self._trace
-        phase = CheckpointPhase.COMPLETED
-        return [row for row, kind in enumerate(trace.kind) if kind == Kind.CHECKPOINT and trace.value[row] == phase]
+    def _recoverable(self) -> tuple[list[int], list[int]]:
+        """Rows from which on a restart would go back to another checkpoint, and the number of that one."""
+        trace, rows, ids = self._trace, list[int](), list[int]()
+        for row, kind in enumerate(trace.kind):
+            if kind == Kind.RESTORED:
+                rows.append(row)
+                ids.append(trace.value[row])
+            elif kind == Kind.CHECKPOINT and trace.value[row] == CheckpointPhase.COMPLETED:
+                checkpoint = trace.checkpoints[trace.subject[row]]
+                if not checkpoint.savepoint:
+                    rows.append(row)
+                    ids.append(checkpoint.id)
+        return rows, ids
 
     def _latest_checkpoint(self, step: int) -> int:
-        done = bisect_right(self._completions, step, key=self._trace.step.__getitem__)
-        return self._trace.checkpoints[self._trace.subject[self._completions[done - 1]]].id if done else 0
+        rows, ids = self._recoverable
+        done = bisect_right(rows, step, key=self._trace.step.__getitem__)
+        return ids[done - 1] if done else 0
 
     def _pending_checkpoints(self, step: int) -> tuple[PendingCheckpoint, ...]:
         trace, found = self._trace, []
         for index in self._under_way("checkpoint", len(trace.checkpoints), CheckpointPhase.COMPLETED, step):
             if trace.value_at(("checkpoint", index), step) != CheckpointPhase.STARTED:
                 continue
-            checkpoint = trace.checkpoints[index]
-            names = [n for i, n in enumerate(trace.places) if trace.value_at(("snapshot", i), step) == checkpoint.id]
+            checkpoint, started = trace.checkpoints[index], trace.rows_of["checkpoint", index][0]
+            names = [
+                name for place, name in enumerate(trace.places) if self._has_stored(place, checkpoint.id, started, step)
+            ]
             found.append(PendingCheckpoint(*checkpoint, tuple(names)))
         return tuple(found)
+
+    def _has_stored(self, place: int, checkpoint_id: int, started: int, step: int) -> bool:
+        """Say whether a task has taken its snapshot for a checkpoint that started at a row."""
+        trace = self._trace
+        rows = trace.rows_of.get(("snapshot", place), [])
+        since = rows[bisect_right(rows, started) : bisect_right(rows, step, key=trace.step.__getitem__)]
+        return any(trace.value[row] == checkpoint_id for row in since)
 
     def _pending_transactions(self, step: int) -> tuple[PendingTransaction, ...]:
         trace, found = self._trace, []
@@ -371,7 +390,7 @@ class States:
         trace = self._trace
         rows = trace.rows_of["window", index]
         rows = rows[: bisect_right(rows, step, key=trace.step.__getitem__)]
-        content = self._content(rows)
+        content = self._content(index, rows[-1] + 1)
         filled = (Kind.ADDED, Kind.RELOADED)
         last_added = next((row for row in reversed(rows) if trace.kind[row] in filled), None)
         key, window = trace.windows[index]
@@ -383,19 +402,30 @@ class States:
             sum(1 for row in rows if trace.kind[row] == Kind.FIRED),
         )
 
-    def _content(self, rows: list[int]) -> list[int]:
-        """Give the events in a window after some of its rows; sessions bring theirs along when they merge."""
-        trace = self._trace
+    @cached_property
+    def _merges(self) -> dict[int, list[int]]:
+        """Session → the rows at which it has become part of another."""
+        trace, found = self._trace, dict[int, list[int]]()
+        for row, kind in enumerate(trace.kind):
+            if kind == Kind.MERGED:
+                found.setdefault(trace.value[row], []).append(row)
+        return found
+
+    def _content(self, index: int, end: int) -> list[int]:
+        """Give the events in a window before a row; sessions bring theirs along when they merge."""
+        trace, rows = self._trace, self._trace.rows_of["window", index]
+        merges = self._merges.get(index, [])
+        merged = bisect_left(merges, end)
+        first = bisect_right(rows, merges[merged - 1]) if merged else 0
         content: list[int] = []
-        for row in rows:
+        for row in rows[first : bisect_left(rows, end)]:
             kind = trace.kind[row]
             if kind == Kind.ADDED:
                 content.append(trace.event_of(row))
             elif kind == Kind.RELOADED:
                 content = trace.firing_events(row)
             elif kind == Kind.MERGED:
-                members = trace.rows_of["window", trace.value[row]]
-                content += self._content(members[: bisect_right(members, row)])
+                content += self._content(trace.value[row], row)
             elif kind != Kind.FIRED:  # purged, cleaned or gone
                 content = []
         return content

@@ -535,7 +535,7 @@ class CheckpointedInputGate:
     ) -> None:
         self.is_held = False
         self._out, self._capacity = out, capacity
-        self._waiting = [0] * channels
+        self._waiting, self._barriers = [0] * channels, [0] * channels
         self._queues: list[deque[_Entry]] = [deque() for _ in range(channels)]
         self._blocked: set[int] = set()
         self._in_turn: deque[int] = deque()  # channels that may have something to take, in the order of their turns
@@ -559,10 +559,11 @@ class CheckpointedInputGate:
 
     def is_full(self, channel: int) -> bool:
         """Say whether the sender of a channel must wait: backpressure."""
-        return self._capacity is not None and self._waiting[channel] >= self._capacity
+        waiting = self._waiting[channel] - self._barriers[channel]  # a barrier takes up no network buffer
+        return self._capacity is not None and waiting >= self._capacity
 
     def waiting(self, channel: int) -> int:
-        """Give how many elements wait in a channel."""
+        """Give how many elements wait in a channel; its end is none."""
         return self._waiting[channel]
 
     def is_blocked(self, channel: int) -> bool:
@@ -578,12 +579,16 @@ class CheckpointedInputGate:
         self._serial += 1
         entry = _Entry(self._serial, element)
         self._queues[channel].append(entry)
-        self._waiting[channel] += 1
+        self._count(channel, element, 1)
         self._take_turn(channel)
         if isinstance(element, CheckpointBarrier):
             self._arrived(channel, element, entry)
         elif self._capture and channel in self._capture.waits and _is_data(element):
             self._capture.items[channel].append(element)
+
+    def _count(self, channel: int, element: Any, number: int) -> None:
+        self._waiting[channel] += 0 if isinstance(element, EndOfPartition) else number
+        self._barriers[channel] += number if isinstance(element, CheckpointBarrier) else 0
 
     def _arrived(self, channel: int, barrier: CheckpointBarrier, entry: _Entry) -> None:
         self._last_barrier[channel] = max(self._last_barrier[channel], barrier.id)
@@ -604,7 +609,7 @@ class CheckpointedInputGate:
         if not queue or channel in self._blocked:
             return False
         element = queue.popleft().element
-        self._waiting[channel] -= 1
+        self._count(channel, element, -1)
         match element:
             case CheckpointBarrier():
                 self._out.reached(channel, element)
@@ -671,7 +676,7 @@ class CheckpointedInputGate:
 
     def _overtake(self, channel: int, barrier: CheckpointBarrier, entry: _Entry) -> None:
         entry.element = _Overtaken(barrier.id)
-        self._waiting[channel] -= 1
+        self._count(channel, barrier, -1)
         self._priority.append((channel, barrier.as_unaligned()))
 
     # ------------------------------------------------------------------------------------- what the handler asks for

@@ -182,8 +182,7 @@ class Attempt:
 
     def _plan_clock_timer(self, task: TaskInput) -> None:
         """Put the next processing-time timer of a task on the agenda."""
-        by_clock = self.scenario.window.time == "processing"
-        due_ms = task.task.operator.next_processing_time_ms() if by_clock else None
+        due_ms = task.task.operator.next_processing_time_ms()
         if due_ms is None or self._clock_timers.get(task.place) == due_ms:
             return
         self._clock_timers[task.place] = due_ms
@@ -288,6 +287,7 @@ class RunningJob:
         self._read = bytearray(len(scenario.events))
         self._after: dict[int, list[Happening]] = {}
         self._stop: Happening | None = None
+        self._stop_savepoint = 0
         self._failures = 0
         self._has_restarted = False
         self._last_ms = scenario.grid_start_ms
@@ -408,18 +408,18 @@ class RunningJob:
 
     def _complete(self, checkpoint: Checkpoint) -> None:
         """Let sinks commit; a savepoint that the job goes on after commits nothing."""
-        if not checkpoint.savepoint or self._stop is not None:
+        stop = self._stop if checkpoint.id == self._stop_savepoint else None
+        if not checkpoint.savepoint or stop is not None:
             for sink in self.recorder.sinks:
                 sink.advance(self.recorder.at_ms)
                 sink.commit(checkpoint.id)
-        if checkpoint.savepoint and self._stop is not None:
-            stop, self._stop = self._stop, None
-            self.agenda.plan(self.recorder.at_ms, Turn.AT_ONCE, lambda: self._stop_with(stop, checkpoint), outside=True)
+        if stop is not None:
+            self.agenda.plan(self.recorder.at_ms, Turn.AT_ONCE, lambda: self._stop_with(stop, checkpoint))
 
     def failed(self, checkpoint: Checkpoint) -> None:
         """Note that a checkpoint is given up; without its savepoint a job does not stop."""
         self.recorder.checkpoint(checkpoint, CheckpointPhase.FAILED)
-        if checkpoint.savepoint and self._stop is not None and self._attempt is not None:
+        if checkpoint.id == self._stop_savepoint and self._stop is not None and self._attempt is not None:
             self._stop = None
             self._attempt.go_on()
             self._start_checkpoints(is_new=False)
@@ -452,8 +452,8 @@ class RunningJob:
             self._plan_happening(happening, self.recorder.at_ms, Turn.AT_ONCE)
 
     def _happen(self, happening: Happening) -> None:
-        """Let something happen to the job; nothing can happen to one that is down."""
-        if self._attempt is None:
+        """Let something happen to the job; nothing can happen to one that is down, and one that stops stops once."""
+        if self._attempt is None or (happening.what == "stop" and self._stop is not None):
             return
         now_ms = self.recorder.at_ms
         if happening.what == "crash":
@@ -462,9 +462,9 @@ class RunningJob:
             self._coordinator.savepoint(now_ms)
             self._plan_clocks()
         else:
-            self._stop = happening
             self._attempt.stops_reading = True
             self._coordinator.stop(now_ms)
+            self._stop, self._stop_savepoint = happening, self._coordinator.last_id + 1
             self._coordinator.savepoint(now_ms)
             self._plan_clocks()
 
@@ -487,10 +487,11 @@ class RunningJob:
         self.recorder.down(kind, until_ms, why)
         self._attempt = None
         self.agenda.drop_tasks()
-        self.agenda.plan(until_ms, Turn.HAPPENING, lambda: self._restart(checkpoint, settings), outside=True)
+        is_new = kind is Kind.STOPPED
+        self.agenda.plan(until_ms, Turn.HAPPENING, lambda: self._restart(checkpoint, settings, is_new), outside=True)
 
-    def _restart(self, checkpoint: Checkpoint | None, settings: Scenario) -> None:
-        """Run again from a checkpoint, or from nothing."""
+    def _restart(self, checkpoint: Checkpoint | None, settings: Scenario, is_new: bool) -> None:
+        """Run again from a checkpoint, or from nothing; after a stop as a new job."""
         self._has_restarted = True
         is_changed, self._settings = settings is not self._settings, settings
         now_ms, states = self.recorder.at_ms, checkpoint.states if checkpoint else {}
@@ -498,7 +499,6 @@ class RunningJob:
         for number, sink in enumerate(self.recorder.sinks):
             snapshot = states.get(settings.subtasks + number)
             sink.restore(snapshot.transactions if isinstance(snapshot, TaskSnapshot) else (), now_ms)
-        is_new = checkpoint is not None and checkpoint.savepoint
         if is_new:
             self._coordinator = self._new_coordinator(self._coordinator.last_id, checkpoint)
         self._launch(states)

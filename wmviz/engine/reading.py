@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Protocol
 
 from wmviz.engine.agenda import Agenda, Turn
@@ -100,27 +99,24 @@ class Reader:
         if scenario.alignment is not None and scenario.strategy_at == "source":
             self.alignment = SourceOperatorAlignment(self, scenario.alignment.buffer)
         self._owner, self._recorder, self._agenda = owner, owner.recorder, owner.agenda
-        self._end_ms = scenario.end_of_input_ms
-        self._finish_ms = {
-            happening.partition: happening.at_ms
-            for happening in scenario.happenings
-            if happening.what == "finish" and happening.partition in self.offsets and happening.at_ms is not None
-        }
-        self._finished: set[int] = set()
+        end_ms = MAX_MS if scenario.end_of_input_ms is None else scenario.end_of_input_ms
+        self._ends_ms: dict[int | None, int] = {None: end_ms, **dict.fromkeys(self.offsets, end_ms)}
+        for happening in scenario.happenings:
+            if happening.what == "finish" and happening.partition in self.offsets and happening.at_ms is not None:
+                self._ends_ms[happening.partition] = min(happening.at_ms, end_ms)
+        if self.offsets:  # the last partition to end takes the subtask with it
+            del self._ends_ms[None]
         self._under_pressure = False
         self._planned: tuple[int, int] | None = None
         self.subtask = SourceSubtask(scenario, number, self, owner.recorder, own, start_ms)
 
     def start(self) -> None:
         """Put the first read, the first tick and the ends on the agenda; what is at its end already ends now."""
-        for partition, at_ms in self._finish_ms.items():
-            if at_ms < self._recorder.at_ms:
-                self._finish_if_read(partition)
-            self._agenda.plan(at_ms, Turn.END, partial(self._finish_if_read, partition), tie=self.place)
+        self._end_what_is_read(self._recorder.at_ms - 1)
         self.plan_read()
         self._plan_tick(self._recorder.at_ms)
-        if self._end_ms is not None:
-            self._agenda.plan(self._end_ms, Turn.END, self._end_if_read, tie=self.place)
+        for at_ms in {*self._ends_ms.values()} - {MAX_MS}:
+            self._plan_end(at_ms)
 
     # ------------------------------------------------- reading
 
@@ -135,12 +131,18 @@ class Reader:
                 heads.append((partitions.available_ms[events[offset]], events[offset], partition))
         return min(heads, default=None)
 
+    @property
+    def _waits(self) -> bool:
+        """Whether it reads nothing for now, whatever there is."""
+        held_back = self.alignment is not None and self.alignment.is_waiting
+        return self._under_pressure or held_back or self._owner.stops_reading
+
     def plan_read(self) -> None:
         """Put the next read on the agenda, unless the subtask has to wait."""
-        if self._under_pressure or self.is_ended or self._owner.stops_reading:
+        if self._waits or self.is_ended:
             return
-        if self.alignment is not None and self.alignment.is_waiting:
-            return
+        if min(self._ends_ms.values(), default=MAX_MS) <= self._recorder.at_ms:
+            self._plan_end(self._recorder.at_ms)
         head = self._head()
         if head is None:
             return
@@ -151,11 +153,11 @@ class Reader:
 
     def _read(self, planned: tuple[int, int]) -> None:
         """Read an event, if it is still the one that was planned."""
-        if self._planned != planned or self._under_pressure or self._owner.stops_reading:
+        if self._planned != planned:
             return
         self._planned = None
         head = self._head()
-        if head is None or head[1] != planned[1] or (self.alignment is not None and self.alignment.is_waiting):
+        if self._waits or head is None or head[1] != planned[1]:
             self.plan_read()
             return
         _, index, partition = head
@@ -170,10 +172,6 @@ class Reader:
             self._plan_tick(self._recorder.at_ms)
         self._check_pressure()
         self.plan_read()
-        if self._end_ms is not None and self._recorder.at_ms >= self._end_ms:
-            self._agenda.plan(self._recorder.at_ms, Turn.END, self._end_if_read, tie=self.place)
-        if self._recorder.at_ms > self._finish_ms.get(partition, MAX_MS):
-            self._finish_if_read(partition)
 
     def _plan_tick(self, earliest_ms: int) -> None:
         tick_ms = None if self.is_ended else self.subtask.plan_tick(earliest_ms)
@@ -188,27 +186,39 @@ class Reader:
         self._check_pressure()
         self._plan_tick(tick_ms + 1)
 
-    def _finish_if_read(self, partition: int) -> None:
-        """Let a partition end, once all of it has been read; with the last one ends the input of the subtask."""
-        if partition in self._finished or self.offsets[partition] < len(self._owner.partitions.events[partition]):
-            return
-        self._finished.add(partition)
-        if len(self._finished) == len(self.offsets):
-            self._end_if_read()
-            return
-        self.subtask.release(partition)
-        if self.alignment is not None:
-            self.alignment.split_finished(str(partition))
+    def _plan_end(self, at_ms: int) -> None:
+        self._agenda.plan(at_ms, Turn.END, lambda: self._end_what_is_read(at_ms), tie=self.place)
 
-    def _end_if_read(self) -> None:
-        """Let the input end, once all of it has been read."""
-        events = self._owner.partitions.events
-        if self.is_ended or any(offset < len(events[partition]) for partition, offset in self.offsets.items()):
+    def _end_what_is_read(self, now_ms: int) -> None:
+        """Let partitions end whose time has come, once they have been read; with the last one ends the input.
+
+        Like any event, the end is only seen by a subtask that does not have to wait.
+        """
+        if self._waits or self.is_ended:
+            return
+        ended = [split for split, at_ms in self._ends_ms.items() if at_ms <= now_ms and self._is_read(split)]
+        if len(ended) < len(self._ends_ms):
+            for split in ended:
+                self._end_split(split)
             return
         self.is_ended = True
         self.subtask.end()
         for task in self._owner.tasks:
             task.receive_end(self.place)
+
+    def _is_read(self, split: int | None) -> bool:
+        if split is None:
+            return True
+        is_paused = self.alignment is not None and str(split) in self.alignment.paused_splits
+        return not is_paused and self.offsets[split] == len(self._owner.partitions.events[split])
+
+    def _end_split(self, split: int | None) -> None:
+        del self._ends_ms[split]
+        if split is not None:
+            self.subtask.release(split)
+            self._plan_tick(self._recorder.at_ms + 1)
+            if self.alignment is not None:
+                self.alignment.split_finished(str(split))
 
     # ------------------------------------------------- waiting
 
@@ -222,8 +232,7 @@ class Reader:
         self._under_pressure = full
         self._recorder.backpressured(self.place, full)
         self._pause_clocks(list(self.subtask.clocks), full)
-        if not full:
-            self.plan_read()
+        self.plan_read()
 
     def room(self) -> None:
         """Take note that a channel has one element less."""
