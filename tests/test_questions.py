@@ -536,3 +536,110 @@ class TestChoosingTheBound:
             trace = run(events=events, bound=bound_ms, window="1 ms")
             assert sum(e.event_time_ms <= trace.seen_watermarks[e.id] for e in trace.scenario.events) == overtaken
             assert trace.dropped_count == overtaken  # in longer windows some of them would still count
+
+
+class TestInTheWorkshop:
+    def test_a_burst_at_a_slow_operator_gives_a_late_result_that_is_complete(self):
+        """50 events arrive in one millisecond and each takes 100 ms: is any of them late?"""
+        burst = key_a(*((ms, 1000) for ms in range(50)), (12_000, 12_000))
+        slow = run(events=burst, window="10 s", work="100 ms", channel_capacity=5)
+        # The 50th is done at 6 s, the event that closes the window at 12.1 s.
+        assert fired(slow) == [("a", 0, 10_000, 50, 12_100)]
+        assert at(slow, 3000).under_pressure == {"source"}
+        assert slow.dropped_count == 0
+
+    @pytest.mark.parametrize(("ahead", "watermark_ms"), [(301_000, 299_999), ("2100-01-01T00:00+00:00", 4102444798999)])
+    def test_one_device_with_a_wrong_clock_makes_the_events_of_all_others_late(self, ahead, watermark_ms):
+        """One phone is five minutes ahead, or in the year 2100."""
+        events = [["good", 1, 1000], ["ahead", 1, ahead, 1500], ["good", 1, 2000], ["good", 1, 3000]]
+        trace = run(events=events, window="10 s", bound="1 s")
+        assert refused(trace) == [(2000, watermark_ms), (3000, watermark_ms)]
+        assert trace.totals == {("good", 0, 10_000): 1}
+
+    def test_a_slow_partition_holds_results_back_and_an_idle_timeout_loses_its_events(self):
+        """One partition delivers nothing for 20 s and then all at once: wait for it, or not?"""
+        events = sorted(key_a(*((s * 1000, s * 1000, s % 2) for s in range(30))), key=lambda row: row[3])
+        job = {"events": events, "window": "10 s", "happenings": {"what": "silence", "partition": 1}}
+        job["happenings"] |= {"at": 4500, "until": 25_500}
+        waits = run(**job, start=0)
+        assert (fired(waits)[0], waits.dropped_count) == (("a", 0, 10_000, 10, 25_500), 0)
+        goes_on = run(**job, start=0, idle_timeout="2 s")
+        assert fired(goes_on)[0] == ("a", 0, 10_000, 7, 10_000)  # even seconds, 1 and 3
+        # Of 5, 7, 9 ... 25 those before 20 s are too late: watermark 23.999 has closed two windows.
+        assert [ms for ms, _ in refused(goes_on)] == [5000, 7000, 9000, 11_000, 13_000, 15_000, 17_000, 19_000]
+
+    def test_after_a_stop_with_another_bound_the_watermark_begins_anew_and_is_further_behind(self):
+        """The job is stopped with a savepoint and resumes with a bound of 5 s: when do its windows fire?"""
+        stop = {"what": "stop", "at": 17_000, "down": "1 s", "with": {"bound": "5 s"}}
+        trace = run(events=key_a(*range(0, 40_000, 4000)), window="10 s", happenings=stop)
+        # 12 closes the first; 24 - 5 s is not enough for the second, 28 - 5 s is.
+        assert fired(trace) == [
+            ("a", 0, 10_000, 3, 12_000),
+            ("a", 10_000, 20_000, 2, 28_000),
+            ("a", 20_000, 30_000, 3, 36_000),
+        ]
+        assert at(trace, 18_000).watermarks["window"] == MIN_MS
+
+    def test_a_crash_while_a_window_is_kept_for_late_events_delays_its_next_firing(self):
+        """A late event comes after the restart: does it fire the window at once?"""
+        events = key_a(1000, 11_000, (5000, 12_000), (6000, 14_000), 31_000)
+        job = {"events": events, "start": 0, "window": "10 s", "lateness": "10 s"}
+        assert [f[3:] for f in fired(run(**job)) if f[1] == 0] == [(1, 11_000), (2, 12_000), (3, 14_000)]
+        crash = run(**job, checkpoints="12.5 s", happenings={"what": "crash", "at": 13_000})
+        # The watermark is back at MIN, so the window counts as not yet over until 0:00:31 arrives.
+        assert [f[3:] for f in fired(crash) if f[1] == 0] == [(1, 11_000), (2, 12_000), (3, 31_000)]
+
+    def test_a_result_waits_for_the_next_checkpoint_and_for_the_word_that_it_is_complete(self):
+        """Exactly-once with a checkpoint every 20 s that takes 15 s to be known: how old is what a reader sees?"""
+        events = key_a(*range(0, 60_000, 5000))
+        trace = run(
+            events=events,
+            start=0,
+            window="10 s",
+            sink="transactional",
+            checkpoints={"interval": "20 s", "notice": "15 s"},
+        )
+        written = {f[1]: f[4] for f in fired(trace)}
+        seen = {row.subject.window.start_ms: row.at_ms for row in trace if row.kind == Kind.COMMITTED}
+        assert {start: seen[start] - written[start] for start in written} == {
+            0: 25_000,
+            10_000: 15_000,
+            20_000: 25_000,
+            30_000: 15_000,
+            40_000: 25_000,
+        }
+
+    def test_timestamps_in_seconds_put_a_quarter_of_an_hour_into_one_second(self):
+        """The field is in seconds since the epoch, Flink reads milliseconds: no window fires."""
+        seconds = [1760172645, 1760172655, 1760173655]
+        events = key_a(*((s, s * 1000) for s in seconds))
+        wrong = run(events=events, window="10 s")
+        assert fired(wrong) == []
+        assert {(w.window.start_ms, w.value) for w in end(wrong).windows} == {(1760170000, 3)}  # in January 1970
+        assert len(fired(run(events=key_a(*(s * 1000 for s in seconds)), window="10 s"))) == 2
+
+    def test_windows_before_1970_are_cut_downwards(self):
+        """Events before the epoch: which window has -5 ms, and what is late?"""
+        trace = run(events=key_a((-15, 0), (-5, 1), (-16, 2), (5, 3)), window="10 ms", bound=3)
+        assert fired(trace) == [("a", -20, -10, 1, 1), ("a", -10, 0, 1, 3)]
+        assert refused(trace) == [(-16, -9)]
+
+    def test_in_sliding_windows_a_late_event_may_fire_one_window_again_and_miss_another(self):
+        """Windows of 10 ms every 5 ms, lateness 10 ms: which results change for an event of 7 at watermark 21?"""
+        events = key_a((4, 0), (22, 1), (7, 2), (13, 3))
+        trace = run(events=events, window={"type": "sliding", "size": 10, "slide": 5}, lateness=10)
+        # [0, 10) is gone at 19; [5, 15) lives until 24 and [10, 20) until 29.
+        assert fired(trace)[2:] == [("a", 5, 15, 1, 2), ("a", 10, 20, 1, 3), ("a", 5, 15, 2, 3)]
+        assert (end(trace).ledger.missed, trace.dropped_count) == (1, 0)
+
+    def test_a_session_goes_on_growing_after_a_crash(self):
+        """A session is open when the job crashes: is what comes later a new session?"""
+        job = {"events": key_a((0, 0), (5, 5), (30, 30), (20, 40), (100, 100)), "start": 0, "bound": 20}
+        trace = run(
+            **job,
+            window={"type": "session", "gap": 12},
+            checkpoints={"interval": 10},
+            happenings={"what": "crash", "at": 33, "down": 2},
+        )
+        assert [(w.window, w.value) for w in at(trace, 35).windows] == [((0, 17), 2), ((30, 42), 1)]
+        assert fired(trace) == [("a", 0, 17, 2, 100), ("a", 20, 42, 2, 100)]

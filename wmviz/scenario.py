@@ -325,10 +325,7 @@ def _check_sql(scenario: Scenario) -> None:
         ("alignment", "set", scenario.alignment is None, "null"),
     ):
         if not fits:
-            raise ScenarioError(
-                f'{name} is {shown(value)}, which the windows and watermarks of SQL (api "sql") do not know; '
-                f"write {instead}"
-            )
+            raise ScenarioError(f'{name} is {shown(value)}; with api "sql" write {instead}')
 
 
 def _check_happenings(scenario: Scenario) -> None:
