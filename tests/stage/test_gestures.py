@@ -181,7 +181,9 @@ def test_the_keyboard_does_all_of_it(live) -> None:
     assert event.event_time_ms == last.event_time_ms - snap_y
     stage.press("d")
     assert len(stage.stage.scenario.events) == 20
-    stage.press("Delete", "Control+z", "Control+z", "Control+z")
+    stage.press("Delete", "Control+z", "Control+z")
+    while stage.stage.can["undo"]:  # nudges at once are one; with a pause between them they are several
+        stage.press("Control+z")
     assert stage.stage.scenario == LEADERBOARD
     stage.press("Control+Shift+z", "Control+z", "b")
     assert stage.stage.can["drop"]

@@ -19,7 +19,7 @@ class Why {
       const number = html("span", { class: "wmviz-count", text: "0" });
       const name = html("span", { class: "wmviz-words" }, glyph(look, picture.shapes[look]), html("span", { text: words }));
       const row = html("div", { class: "wmviz-fate", role: "listitem" }, name, number);
-      row.hidden = look === LOST && !picture.event_looks.some((looks) => looks.includes(LOST, 1));
+      row.hidden = look === LOST && !picture.event_looks.some((looks) => looks.some((value, at) => at % 2 && value === LOST));
       this.ledger.append(row);
       return { row, number };
     });
