@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import textwrap
 from html import escape
 from typing import Any, NamedTuple
 
@@ -206,9 +207,9 @@ class _Drawing:
 
     def head(self) -> str:
         note = self.picture["note"] or self.picture["about"]
-        most = 146
-        shown = note if len(note) <= most else note[: most - 1] + "…"
-        return self.text(20, 26, self.picture["title"], "ink", font_size=16, font_weight=600) + self.text(20, 45, shown)
+        lines = textwrap.wrap(note, 146, max_lines=2, placeholder=" …") or [""]
+        title = self.text(20, 26, self.picture["title"], "ink", font_size=16, font_weight=600)
+        return title + "".join(self.text(20, 45 + 15 * nth, line) for nth, line in enumerate(lines))
 
     def axes(self) -> str:
         line = f'stroke="{self.colour["line"]}" fill="none"'
@@ -238,7 +239,22 @@ class _Drawing:
 
     def bands(self) -> str:
         draw = self.rail if self.picture["overlap"] > 1 else self.band
-        return "".join(draw(band, index) for index, band in enumerate(self.picture["bands"]))
+        drawn = (draw(band, index) for index, band in enumerate(self.picture["bands"]))
+        return "".join(drawn) + self.downs()
+
+    def downs(self) -> str:
+        """Draw the stretches of processing time in which the job is down."""
+        parts, job = [], self.picture["pipeline"]["job"]
+        for nth, (step, down, _) in enumerate(job):
+            if down:
+                x1 = self.x(self.picture["steps"][step])
+                x2 = self.x(self.picture["steps"][job[nth + 1][0]] if nth + 1 < len(job) else self.end)
+                parts.append(
+                    f'<rect x="{x1:.1f}" y="{TOP}" width="{x2 - x1:.1f}" height="{BOTTOM - TOP}" '
+                    f'fill="{self.colour["look-4"]}" opacity="0.12"/>'
+                    + self.text(x1 + 4, BOTTOM - 6, "✕ down", "look-4", font_weight=600, **_HALO)
+                )
+        return "".join(parts)
 
     def band(self, band: dict[str, Any], _index: int) -> str:
         x1, y1, x2, y2 = self.extent(band)
