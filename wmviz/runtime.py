@@ -185,9 +185,9 @@ HAPPENING_FIELDS = (
         "what",
         one_of("crash", "savepoint", "stop", "silence", "finish"),
         "",
-        "crash: the state is gone, and the job goes on from its latest checkpoint. savepoint: one while the job runs on, "
-        "which commits nothing and no crash goes back to. stop: with a savepoint, from which the job resumes. silence: a "
-        "partition delivers nothing. finish: a partition has come to its end.",
+        "crash: the state is gone, and the job goes on from its latest checkpoint. savepoint: one while the job runs "
+        "on, which commits nothing and no crash goes back to. stop: with a savepoint, from which the job resumes. "
+        "silence: a partition delivers nothing. finish: a partition has come to its end.",
     ),
     Field("at", "at_ms", optional(MOMENT), None, "When, by the server's clock; behind all else of that millisecond."),
     Field(
