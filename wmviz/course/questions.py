@@ -10,7 +10,14 @@ from typing import Any, Literal
 
 from wmviz.course.answers import AnswerError
 
-LESSONS = {"1": "two_clocks", "2": "watermarks", "3": "windows_fire", "6": "many_inputs", "10": "barriers"}
+LESSONS = {
+    "1": "two_clocks",
+    "2": "watermarks",
+    "3": "windows_fire",
+    "6": "many_inputs",
+    "7": "idle_inputs",
+    "10": "barriers",
+}
 """Number of the lesson → module in ``wmviz.course.lessons`` that holds what it asks."""
 
 
