@@ -59,6 +59,15 @@ class TestCrashAndRestore:
         assert [c.savepoint for c in trace.checkpoints][:3] == [False, True, False]
         assert [r.subject.id for r in trace if r.kind == Kind.REWOUND] == ["r9@6:59"]
 
+    def test_a_new_lateness_corrects_and_leaves_behind_what_gets_no_event(self):
+        trace = run("new-lateness")
+        assert at_6(trace) == {"r4471": 3000, "r9": 1300, "r7": 1500}
+        last = trace.state(trace.steps - 1)
+        assert [(w.key, w.value) for w in last.windows if w.window.start_ms == time_ms("6:00")] == [("r9", 1300)]
+        assert last.watermarks["window"] > time_ms("7:19:59.999")
+        old = run("new-lateness", happenings=[{"what": "stop", "at": "7:02", "down": "1 min"}])
+        assert at_6(old)["r7"] == 1000
+
 
 class TestBarriers:
     def test_aligned_a_channel_is_blocked_and_its_next_event_waits(self):
@@ -184,10 +193,12 @@ class TestInputs:
         assert at_6(trace) == {"r4471": 1000, "r9": 2000}
         assert {w.key for w in last.windows} == {"r4471"}
 
-    def test_the_end_of_a_subtask_fires_at_once_and_that_of_a_partition_at_the_next_event(self):
+    def test_the_end_of_a_subtask_fires_at_once_and_that_of_a_partition_at_the_next_tick(self):
         subtask, partition = run("finished-input"), run("finished-partition")
         assert [f.at_ms for f in subtask.all_firings][:2] == [time_ms("7:00:03")] * 2
-        assert [f.at_ms for f in partition.all_firings][:2] == [time_ms("7:00:04")] * 2
+        assert [f.at_ms for f in partition.all_firings][:2] == [time_ms("7:00:03.200")] * 2
+        no_ticks = run("finished-partition", interval=0)
+        assert [f.at_ms for f in no_ticks.all_firings][:2] == [time_ms("7:00:04")] * 2
         assert run("finished-input", happenings=[]).all_firings == ()
         assert "partition 1 (ended)" in " ".join(partition.sentence(row) for row in range(len(partition)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -49,6 +49,7 @@ def observed_trace(
     seen: Mapping[str, int],
     engine: str = "Flink 2.3.0",
     recorded: bool = False,
+    arrived_ms: Sequence[int] | None = None,
 ) -> Trace:
     """Put the reports of a Flink run into a trace, in the order of the replayed schedule.
 
@@ -62,6 +63,8 @@ def observed_trace(
         numLateRecordsDropped, or None if it was not read.
     seen
         Event id → the watermark that the event met at the window operator.
+    arrived_ms
+        When each event was read; None: at its arrival.
 
     Notes
     -----
@@ -72,31 +75,36 @@ def observed_trace(
     trace.reported_seen = dict(seen)
     writer = _Writer(trace)
     late_ids = set(late)
-    clocks = list(accumulate((seen.get(event.id, MIN_MS) for event in scenario.events), max))
+    arrived_ms = arrived_ms or [event.arrival_time_ms for event in scenario.events]
+    order = sorted(range(len(arrived_ms)), key=arrived_ms.__getitem__)
+    turns = {index: turn for turn, index in enumerate(order)}
+    clocks = list(accumulate((seen.get(scenario.events[index].id, MIN_MS) for index in order), max))
     by_event: dict[int, list[ObservedFiring]] = {}
     for firing in firings:
-        by_event.setdefault(_caused_by(trace, clocks, firing), []).append(firing)
+        events = [turns[trace.event_index(event)] for event in firing.event_ids]
+        by_event.setdefault(_caused_by(events, clocks, firing.watermark_ms), []).append(firing)
     for firing in by_event.get(-1, ()):
         writer.fire(firing)
-    for index, event in enumerate(scenario.events):
-        writer.at_ms = event.arrival_time_ms
+    for turn, index in enumerate(order):
+        event = scenario.events[index]
+        writer.at_ms = arrived_ms[index]
         if event.id in seen:
             writer.clock(seen[event.id])
             writer.row(Kind.ARRIVED, index, event.event_time_ms)
         if event.id in late_ids:
             writer.row(Kind.LATE, index, writer.watermark_ms)
-        for firing in sorted(by_event.get(index, ()), key=lambda firing: firing.watermark_ms):
+        for firing in sorted(by_event.get(turn, ()), key=lambda firing: firing.watermark_ms):
             writer.clock(firing.watermark_ms)
             writer.fire(firing)
     return trace
 
 
-def _caused_by(trace: Trace, clocks: list[int], firing: ObservedFiring) -> int:
-    """Give the index of the event behind which a firing belongs; `clocks` are the watermarks that the events met."""
-    newest = max((trace.event_index(event) for event in firing.event_ids), default=-1)
-    if newest >= 0 and clocks[newest] == firing.watermark_ms:
+def _caused_by(events: Sequence[int], clocks: list[int], watermark_ms: int) -> int:
+    """Give the turn of the event behind which a firing belongs; `clocks` are the watermarks that the events met."""
+    newest = max(events, default=-1)
+    if newest >= 0 and clocks[newest] == watermark_ms:
         return newest
-    return bisect_left(clocks, firing.watermark_ms) - 1
+    return bisect_left(clocks, watermark_ms) - 1
 
 
 class _Writer:

@@ -67,6 +67,7 @@ class SourceSubtask:
         # To these timers a reading of 0 means "not running". The clock of a machine never reads 0; nor does theirs.
         self._clock_origin_ms = scenario.grid_start_ms - 1
         self.unasked = False
+        self._has_released = False
         self.next_tick_ms: int | None = None
         self.clocks: dict[int | None, PausableRelativeClock] = {}
         self._scenario, self._recorder, self._own = scenario, recorder, own
@@ -123,7 +124,7 @@ class SourceSubtask:
 
     def tick(self) -> None:
         """Ask for watermarks, as the timer of pipeline.auto-watermark-interval does."""
-        self.unasked = False
+        self.unasked = self._has_released = False
         self._recorder.ticked()
         self._strategy.tick()
 
@@ -132,7 +133,7 @@ class SourceSubtask:
 
         It is noted as `next_tick_ms`, and takes the place of the other.
         """
-        if not self.ticks:
+        if not (self.ticks or self._has_released):
             return None
         if self.next_tick_ms is not None and self.next_tick_ms < earliest_ms + self._tick_ms:
             return None
@@ -146,16 +147,17 @@ class SourceSubtask:
 
     def _wants_tick_from(self, now_ms: int) -> int | None:
         """Give the time from which on a tick would change something, or None until the next event."""
-        if self.unasked and self._interval:
+        if self._has_released or (self.unasked and self._interval):
             return now_ms
         due = [due_ms for timer in self._timers if (due_ms := timer.due_ms()) is not None]
         return max(now_ms, self._clock_origin_ms + min(due)) if due else None
 
     def release(self, split: int) -> None:
-        """Let one of several splits end."""
+        """Let one of several splits end; the next tick combines the others, whether or not events make watermarks."""
         if isinstance(self._strategy, ProgressiveTimestampsAndWatermarks):
             self._recorder.split_ended(self.place, split)
             self._strategy.release(split)
+            self._has_released = self._tick_ms > 0
 
     def end(self) -> None:
         """Let the input end: MAX goes out, and what the generator had not said yet is never said."""
