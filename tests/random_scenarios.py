@@ -7,6 +7,7 @@ import os
 import random
 from dataclasses import replace
 
+from wmviz.runtime import Happening
 from wmviz.scenario import Event, Scenario, Window
 
 SEED = int(os.environ.get("WMVIZ_SEED", "20261017"))
@@ -45,7 +46,11 @@ def random_scenario(rng: random.Random, name: str) -> Scenario:
 def random_inputs(number: int, seed: int = SEED) -> list[Scenario]:
     """Draw scenarios with partitions, subtasks and idleness."""
     dice = [random.Random(f"{seed}/inputs/{n}") for n in range(number)]
-    return [with_inputs(rng, random_scenario(rng, f"inputs-{seed}-{n}")) for n, rng in enumerate(dice)]
+    drawn = [with_inputs(rng, random_scenario(rng, f"inputs-{seed}-{n}")) for n, rng in enumerate(dice)]
+    return [
+        with_happenings(rng, scenario) if n % 2 else scenario
+        for n, (rng, scenario) in enumerate(zip(dice, drawn, strict=True))
+    ]
 
 
 def with_inputs(dice: random.Random, scenario: Scenario) -> Scenario:
@@ -71,6 +76,28 @@ def with_inputs(dice: random.Random, scenario: Scenario) -> Scenario:
         interval_ms=interval_ms,
         idle_timeout_ms=timeout_ms,
         start_ms=dice.choice([None, first_ms - dice.randrange(3 * interval_ms + 1)]),
+    )
+
+
+def with_happenings(dice: random.Random, scenario: Scenario) -> Scenario:
+    """Let partitions fall silent or come to their end; now and then with two inputs, or without ticks."""
+    first_ms = scenario.grid_start_ms
+    last_ms = scenario.events[-1].arrival_time_ms if scenario.events else first_ms
+    happenings = []
+    for partition in range(scenario.partition_count):
+        own = [event.arrival_time_ms for event in scenario.events if event.partition == partition]
+        if dice.random() < 0.3:
+            from_ms = dice.randint(first_ms, last_ms)
+            until_ms = from_ms + dice.choice([1, scenario.interval_ms, dice.randint(1, last_ms - first_ms + 1)])
+            happenings.append(Happening("silence", from_ms, partition=partition, until_ms=until_ms))
+        if dice.random() < 0.4:
+            finish_ms = max([first_ms, *own]) + dice.choice([0, 1, dice.randrange(last_ms - first_ms + 1)])
+            happenings.append(Happening("finish", finish_ms, partition=partition))
+    return replace(
+        scenario,
+        happenings=tuple(happenings),
+        inputs=dice.choice([1, min(2, scenario.subtasks)]),
+        interval_ms=dice.choice([scenario.interval_ms] * 4 + [0]),
     )
 
 

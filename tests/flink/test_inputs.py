@@ -177,6 +177,6 @@ def test_ticks_without_number_take_no_time(flink):
 def test_the_program_shows_what_moves_the_clock():
     program = code(wmviz.scenario("idle-bet").replace(end_of_input="9:01"))
     assert "ticks(32400400),  # 9:00:00.400" in program
-    assert program.index("end(32460000)") < program.index("last(32460000)")
+    assert program.index("finish(32460000, 1)") < program.index("last(32460000)")
     assert "strategy.with_idleness(Duration.of_millis(1000))  # 1 s" in program
     assert "with_idleness" in code(wmviz.scenario("idle-bet"), "work")

@@ -18,26 +18,28 @@ import org.apache.flink.streaming.runtime.operators.TimestampsAndWatermarksOpera
 import org.apache.flink.streaming.runtime.streamrecord.*;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.streaming.runtime.watermarkstatus.*;
+import org.apache.flink.util.OutputTag;
 import org.apache.flink.util.clock.*;
 
 /**
  * The source subtasks of a job and the valve in front of its windows, in one place and with a clock moved by hand, so
  * that a wall clock has no say. Only the wiring is here; every rule is in Flink's own classes: the strategy,
- * TimestampsAndWatermarks with its multiplexer, the emitter, the channel, StatusWatermarkValve.
+ * TimestampsAndWatermarks with its multiplexer, the emitter, the channel, StatusWatermarkValve, AbstractStreamOperator.
  */
 public class ReplayInputs implements WatermarkStrategy {
     private final WatermarkStrategy strategy;
-    private final int subtasks, partitions;
+    private final int subtasks, inputs, partitions;
     private final boolean onSource;
     private final Duration interval;
     private final Duration timeout;
     private final long start;
 
     /** A timeout of 0 means: none. The strategy has it already; here it only says for how long ticks can matter. */
-    public ReplayInputs(WatermarkStrategy strategy, int subtasks, int partitions, boolean onSource,
+    public ReplayInputs(WatermarkStrategy strategy, int subtasks, int inputs, int partitions, boolean onSource,
             Duration interval, Duration timeout, long start) {
         this.strategy = strategy;
         this.subtasks = subtasks;
+        this.inputs = inputs;
         this.partitions = partitions;
         this.onSource = onSource;
         this.interval = interval;
@@ -51,12 +53,13 @@ public class ReplayInputs implements WatermarkStrategy {
 
     /** Sees the rows in order of arrival and moves the clock, the subtasks and the valve accordingly. */
     public static class Inputs implements WatermarkGenerator {
-        private static final int PARTITION = 4, AT = 5, TICKS = -1, END = -2; // as in the Python program
+        private static final int KIND = 0, PARTITION = 4, AT = 5; // fields of a row, as in the Python program
         private static final long MACHINE = 1000000000000L; // what a machine's clock reads at the start: far from 0
         private final ReplayInputs job;
         private final ManualClock clock = new ManualClock(MACHINE * 1000000L);
         private final Subtask[] sources;
-        private final Valve valve;
+        private final int[] open; // partitions of each subtask that have not come to their end
+        private final Windows windows = new Windows();
         private final long interval;
         private long tick;
         private long settled; // from here on ticks change nothing, until something arrives
@@ -65,32 +68,54 @@ public class ReplayInputs implements WatermarkStrategy {
             this.job = job;
             interval = job.interval.toMillis();
             tick = job.start + interval;
-            valve = new Valve(job.subtasks);
-            sources = new Subtask[job.subtasks];
-            for (int i = 0; i < sources.length; i++) {
-                Channel channel = new Channel(valve, i);
-                if (job.onSource) sources[i] = new Source(job, clock, channel, i);
-                else sources[i] = new BehindSource(job, clock, channel);
+            Marks[] behind = {windows};
+            if (job.inputs > 1) {
+                Joined joined = new Joined(windows);
+                behind = new Marks[] {new InputOfTwo(joined, true), new InputOfTwo(joined, false)};
             }
+            sources = new Subtask[job.subtasks];
+            for (int input = 0; input < job.inputs; input++) { // source subtask i belongs to input i % inputs
+                int channels = (job.subtasks - input + job.inputs - 1) / job.inputs;
+                StatusWatermarkValve valve = new StatusWatermarkValve(channels);
+                for (int i = input; i < job.subtasks; i += job.inputs) {
+                    Channel channel = new Channel(valve, i / job.inputs, behind[input]);
+                    if (job.onSource) sources[i] = new Source(job, clock, channel, i);
+                    else sources[i] = new BehindSource(job, clock, channel);
+                }
+            }
+            open = new int[sources.length];
+            for (int split = 0; split < job.partitions; split++) open[split % open.length]++;
             settle(job.start);
         }
 
         public void onEvent(Object timestamped, long timestamp, WatermarkOutput out) {
             Tuple row = (Tuple) ((Tuple2) timestamped).f0;
+            String kind = (String) row.getField(KIND);
             int partition = ((Number) row.getField(PARTITION)).intValue();
             long at = ((Number) row.getField(AT)).longValue();
-            valve.out = out;
-            if (partition == TICKS) {
-                for (; tick <= at && tick <= settled; tick += interval) {
-                    setClock(tick);
-                    for (int i = 0; i < sources.length; i++) sources[i].tick();
-                }
-                if (tick <= at) tick += (at - tick) / interval * interval + interval;
-            }
+            int subtask = partition % sources.length;
+            windows.out = out;
+            if (kind.equals("ticks")) letTimePass(at);
             setClock(at);
-            if (partition == END) for (int i = 0; i < sources.length; i++) sources[i].end();
-            if (partition >= 0) sources[partition % sources.length].event(timestamped, timestamp, partition);
-            if (partition >= 0) settle(at);
+            if (kind.equals("event")) sources[subtask].event(timestamped, timestamp, partition);
+            if (kind.equals("finish") && --open[subtask] == 0) end(subtask);
+            else if (kind.equals("finish")) sources[subtask].finish(partition);
+            if (kind.equals("end")) end(subtask);
+            if (!kind.equals("ticks")) settle(at);
+        }
+
+        private void letTimePass(long until) {
+            for (; tick <= until && tick <= settled; tick += interval) {
+                setClock(tick);
+                for (int i = 0; i < sources.length; i++) if (sources[i] != null) sources[i].tick();
+            }
+            if (tick <= until) tick += (until - tick) / interval * interval + interval;
+        }
+
+        /** After its end a task is not there any more. */
+        private void end(int subtask) {
+            if (sources[subtask] != null) sources[subtask].end();
+            sources[subtask] = null;
         }
 
         public void onPeriodicEmit(WatermarkOutput out) {
@@ -113,6 +138,8 @@ public class ReplayInputs implements WatermarkStrategy {
 
         void tick();
 
+        void finish(int partition);
+
         void end();
     }
 
@@ -120,6 +147,7 @@ public class ReplayInputs implements WatermarkStrategy {
     public static class Source implements Subtask, TimestampAssigner {
         private final Channel channel;
         private final Timer timer;
+        private final ReaderOutput main;
         private final Map outputs = new HashMap();
 
         public Source(ReplayInputs job, ManualClock clock, Channel channel, int number) {
@@ -129,7 +157,7 @@ public class ReplayInputs implements WatermarkStrategy {
             TimestampsAndWatermarks logic = new ProgressiveTimestampsAndWatermarks(this, job.strategy,
                     new TimestampsAndWatermarks.TimestampsAndWatermarksContextProvider(metrics), timer,
                     job.interval, new PausableRelativeClock(clock), clock, metrics);
-            ReaderOutput main = logic.createMainOutput(channel, new NoAlignment());
+            main = logic.createMainOutput(channel, new NoAlignment());
             for (int split = number; split < job.partitions; split += job.subtasks)
                 outputs.put(Integer.valueOf(split), main.createOutputForSplit("" + split));
             logic.startPeriodicWatermarkEmits();
@@ -141,6 +169,10 @@ public class ReplayInputs implements WatermarkStrategy {
 
         public void tick() {
             timer.run();
+        }
+
+        public void finish(int partition) {
+            main.releaseOutputForSplit("" + partition);
         }
 
         /** As the task of a source does it: past the strategy. */
@@ -173,6 +205,10 @@ public class ReplayInputs implements WatermarkStrategy {
             generator.onPeriodicEmit(out);
         }
 
+        public void finish(int partition) {
+            // The strategy does not know of partitions.
+        }
+
         public void end() {
             out.emitWatermark(Watermark.MAX_WATERMARK);
         }
@@ -186,15 +222,34 @@ public class ReplayInputs implements WatermarkStrategy {
         }
     }
 
-    /** From a source subtask to the valve. */
-    public static class Channel implements PushingAsyncDataInput.DataOutput, Input {
+    /** Takes watermarks and statuses; the records themselves take the way of the job. */
+    public abstract static class Marks implements PushingAsyncDataInput.DataOutput, Output {
+        public void emitRecord(StreamRecord record) {}
+
+        public void emitLatencyMarker(LatencyMarker marker) {}
+
+        public void emitRecordAttributes(RecordAttributes attributes) {}
+
+        public void emitWatermark(WatermarkEvent event) {}
+
+        public void collect(Object record) {}
+
+        public void collect(OutputTag tag, StreamRecord record) {}
+
+        public void close() {}
+    }
+
+    /** From a source subtask to a valve. */
+    public static class Channel extends Marks implements Input {
         public final Output output;
-        private final Valve valve;
+        private final StatusWatermarkValve valve;
+        private final Marks behind;
         private final int number;
 
-        public Channel(Valve valve, int number) {
+        public Channel(StatusWatermarkValve valve, int number, Marks behind) {
             this.valve = valve;
             this.number = number;
+            this.behind = behind;
             try { // Flink keeps this class to itself; it is what drops watermarks while the status is IDLE
                 Class chained = Class.forName("org.apache.flink.streaming.runtime.tasks.ChainingOutput");
                 Constructor made = chained.getDeclaredConstructors()[0];
@@ -215,21 +270,12 @@ public class ReplayInputs implements WatermarkStrategy {
         }
 
         public void processWatermark(org.apache.flink.streaming.api.watermark.Watermark watermark) throws Exception {
-            valve.rules.inputWatermark(watermark, number, valve);
+            valve.inputWatermark(watermark, number, behind);
         }
 
         public void processWatermarkStatus(WatermarkStatus status) throws Exception {
-            valve.rules.inputWatermarkStatus(status, number, valve);
+            valve.inputWatermarkStatus(status, number, behind);
         }
-
-        // The records themselves take the way of the job.
-        public void emitRecord(StreamRecord record) {}
-
-        public void emitLatencyMarker(LatencyMarker marker) {}
-
-        public void emitRecordAttributes(RecordAttributes attributes) {}
-
-        public void emitWatermark(WatermarkEvent event) {}
 
         public void processElement(StreamRecord record) {}
 
@@ -242,14 +288,46 @@ public class ReplayInputs implements WatermarkStrategy {
         public void setKeyContextElement(StreamRecord record) {}
     }
 
-    /** What the valve lets through goes to the windows of the job. */
-    public static class Valve implements PushingAsyncDataInput.DataOutput {
-        public final StatusWatermarkValve rules;
-        public WatermarkOutput out;
+    /** From the valve of one of two inputs to the operator that joins them. */
+    public static class InputOfTwo extends Marks {
+        private final Joined operator;
+        private final boolean first;
 
-        public Valve(int channels) {
-            rules = new StatusWatermarkValve(channels);
+        public InputOfTwo(Joined operator, boolean first) {
+            this.operator = operator;
+            this.first = first;
         }
+
+        public void emitWatermark(org.apache.flink.streaming.api.watermark.Watermark watermark) {
+            try {
+                if (first) operator.processWatermark1(watermark);
+                else operator.processWatermark2(watermark);
+            } catch (Exception e) {
+                throw new RuntimeException(e);
+            }
+        }
+
+        public void emitWatermarkStatus(WatermarkStatus status) {
+            try {
+                if (first) operator.processWatermarkStatus1(status);
+                else operator.processWatermarkStatus2(status);
+            } catch (Exception e) {
+                throw new RuntimeException(e);
+            }
+        }
+    }
+
+    /** An operator with two inputs, without the rest of a task around it. */
+    public static class Joined extends AbstractStreamOperator {
+        public Joined(Marks windows) {
+            output = windows;
+            combinedWatermark = IndexedCombinedWatermarkStatus.forInputsCount(2);
+        }
+    }
+
+    /** The windows of the job. */
+    public static class Windows extends Marks {
+        public WatermarkOutput out;
 
         public void emitWatermark(org.apache.flink.streaming.api.watermark.Watermark watermark) {
             out.emitWatermark(new Watermark(watermark.getTimestamp()));
@@ -259,14 +337,6 @@ public class ReplayInputs implements WatermarkStrategy {
             if (status.isIdle()) out.markIdle();
             else out.markActive();
         }
-
-        public void emitRecord(StreamRecord record) {}
-
-        public void emitLatencyMarker(LatencyMarker marker) {}
-
-        public void emitRecordAttributes(RecordAttributes attributes) {}
-
-        public void emitWatermark(WatermarkEvent event) {}
     }
 
     /** The timer of the periodic emission: runs when it is told to. */

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from wmviz.flink.schedule import SETTLED_TICKS, settled_ms
 from wmviz.flink.startup import FlinkError
 from wmviz.scenario import Scenario, check_scenario
 from wmviz.times import MAX_MS
 
-SETTLED_TICKS = 5
-"""So many ticks after the idle timeout nothing changes any more, until something arrives."""
 LONGEST_CLOCK_MS = 100 * 365 * 86_400_000
 
 
@@ -35,15 +34,7 @@ def replayable(scenario: Scenario) -> bool:
 def has_inputs(scenario: Scenario) -> bool:
     """Say whether a scenario's watermark is made of several inputs, or of one that may fall idle."""
     split = scenario.strategy_at == "source" and scenario.partition_count > 1
-    return split or scenario.subtasks > 1 or scenario.idle_timeout_ms is not None
-
-
-def settled_ms(scenario: Scenario) -> int:
-    """Give the time after which nothing changes any more: the end of the input or, if it runs on, of its last ticks."""
-    if scenario.end_of_input_ms is not None:
-        return scenario.end_of_input_ms
-    last_ms = scenario.events[-1].arrival_time_ms if scenario.events else scenario.grid_start_ms
-    return last_ms + (scenario.idle_timeout_ms or 0) + SETTLED_TICKS * scenario.interval_ms
+    return split or scenario.subtasks > 1 or scenario.idle_timeout_ms is not None or bool(scenario.happenings)
 
 
 def _by_server_clock(scenario: Scenario) -> str | None:
@@ -67,12 +58,14 @@ def _in_local_time(scenario: Scenario) -> str | None:
 def _is_no_replay(scenario: Scenario) -> str | None:
     for words, is_so in (
         ("checkpoints", scenario.checkpoints is not None),
-        ("happenings", bool(scenario.happenings)),
+        (
+            "a crash, a stop or a savepoint",
+            bool({"crash", "stop", "savepoint"} & {h.what for h in scenario.happenings}),
+        ),
         ("an operator that takes time (work)", scenario.work_ms > 0),
         ("watermark alignment", scenario.alignment is not None and scenario.strategy_at == "source"),
         ("a transactional sink", scenario.sink == "transactional"),
         ("the rules of SQL (api)", scenario.api == "sql"),
-        ("two inputs", scenario.inputs > 1),
     ):
         if is_so:
             return (
@@ -80,12 +73,6 @@ def _is_no_replay(scenario: Scenario) -> str | None:
                 "wmviz.simulate shows it."
             )
     return None
-
-
-def _has_no_ticks(scenario: Scenario) -> str | None:
-    if scenario.interval_ms or not has_inputs(scenario):
-        return None
-    return f"{scenario.name} has no ticks (interval 0), and the replay of several inputs goes by them."
 
 
 def _outlasts_the_clock(scenario: Scenario) -> str | None:
@@ -112,7 +99,6 @@ REASONS: tuple[Callable[[Scenario], str | None], ...] = (
     _by_server_clock,
     _in_local_time,
     _is_no_replay,
-    _has_no_ticks,
     _outlasts_the_clock,
     _at_the_ends_of_time,
 )

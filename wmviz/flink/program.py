@@ -7,7 +7,7 @@ import importlib.util
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -15,19 +15,17 @@ from textwrap import indent
 from types import ModuleType
 
 from wmviz.flink import texts
-from wmviz.flink.limits import has_inputs, refuse, settled_ms
+from wmviz.flink.limits import has_inputs, refuse
+from wmviz.flink.schedule import TICK, Row, of_one_input, of_several_inputs
 from wmviz.scenario import Scenario, check_scenario
-from wmviz.times import MIN_MS, duration_text, time_text
+from wmviz.times import duration_text, time_text
 
 MOST_INLINE_ROWS = 60
 """More events and ticks than this go into a file beside the program."""
+INPUT_FIELDS = 7
+"""Fields of a row where there are several inputs."""
 LONGEST_LATENESS_MS = 2**62
 """PyFlink's window operator does not check lateness for overflow; no watermark but the last one gets this far."""
-
-Row = tuple[str | int, ...]
-TICK: Row = ("", "", 0, MIN_MS)
-TICKS, END, LAST = -1, -2, -3
-"""What stands in place of a partition in the rows that move the clock of `ReplayInputs`."""
 
 
 class Program(str):
@@ -113,7 +111,7 @@ def code(scenario: Scenario, form: str = "replay", *, name: str | None = None) -
     name = plain_name(scenario.name) if name is None else name
     replay = form == "replay"
     inputs = replay and has_inputs(scenario)
-    arrivals = list(_on_inputs(scenario) if inputs else _arrivals(scenario, ticks=replay))
+    arrivals = list(of_several_inputs(scenario) if inputs else of_one_input(scenario, ticks=replay))
     ticks = any(row is TICK for _, row in arrivals)
     listed, data = _rows(arrivals, name, scenario.zone)
     java = _java(scenario, inputs=inputs) if replay else {}
@@ -174,40 +172,10 @@ def _rows(arrivals: list[tuple[int, Row]], name: str, zone: str | None) -> tuple
 def _literal(row: Row) -> str:
     if row is TICK:
         return "TICK"
-    control = {TICKS: "ticks", END: "end", LAST: "last"}.get(int(row[4])) if len(row) > 4 else None
-    return f"{control}({row[5]})" if control else repr(row)
-
-
-def _arrivals(scenario: Scenario, *, ticks: bool) -> Iterator[tuple[int, Row]]:
-    for at_ms, index in scenario.schedule():
-        if index is not None:
-            event = scenario.events[index]
-            yield at_ms, (event.id, event.key, event.value, event.event_time_ms)
-        elif ticks:
-            yield at_ms, TICK
-
-
-def _on_inputs(scenario: Scenario) -> Iterator[tuple[int, Row]]:
-    """Give the arrivals with their partitions, and between them rows that let the clock of the ticks run on."""
-    start_ms, interval_ms, ticked = scenario.grid_start_ms, scenario.interval_ms, 0
-    periodic = scenario.emission == "interval" and scenario.strategy != "none"
-    has_ticks = periodic or scenario.idle_timeout_ms is not None
-
-    def ticks(before_ms: int) -> Iterator[tuple[int, Row]]:
-        nonlocal ticked
-        due = (before_ms - 1 - start_ms) // interval_ms
-        if has_ticks and due > ticked:
-            ticked, at_ms = due, start_ms + due * interval_ms
-            yield at_ms, ("", "", 0, 0, TICKS, at_ms)
-
-    for event in scenario.events:
-        at_ms = event.arrival_time_ms
-        yield from ticks(at_ms)
-        yield at_ms, (event.id, event.key, event.value, event.event_time_ms, event.partition, at_ms)
-    yield from ticks(settled_ms(scenario) + 1)
-    if (end_ms := scenario.end_of_input_ms) is not None:
-        yield end_ms, ("", "", 0, 0, END, end_ms)
-        yield end_ms, ("", "", 0, 0, LAST, end_ms)
+    kind, *_, partition, at_ms, _ = row if len(row) == INPUT_FIELDS else ("event", 0, 0, "")
+    calls = {"ticks": f"ticks({at_ms})", "last": f"last({at_ms})"}
+    calls |= {name: f"{name}({at_ms}, {partition})" for name in ("finish", "end")}
+    return calls.get(str(kind)) or repr(row)
 
 
 # ----------------------------------------------------------------------------------------------------- the pipeline
@@ -292,6 +260,7 @@ def _inputs_strategy(scenario: Scenario) -> list[str]:
         "inputs = jvm.replay.ReplayInputs(",
         "    strategy._j_watermark_strategy,",
         f"    {scenario.subtasks},  # subtasks of the source",
+        f"    {scenario.inputs},  # inputs of the operator; subtask s belongs to input s % {scenario.inputs}",
         f"    {scenario.partition_count},  # partitions",
         f"    {scenario.strategy_at == 'source'},  # the strategy is on the source: a generator for each partition",
         f"    millis({scenario.interval_ms}),  # from tick to tick",

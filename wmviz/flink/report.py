@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from wmviz.flink.schedule import arrival_times_ms
 from wmviz.observed import ObservedFiring, observed_trace
 from wmviz.scenario import Scenario
 from wmviz.times import MAX_MS
@@ -26,7 +27,8 @@ class Report:
     seen
         Event id → the watermark that it met at the window operator.
     last_ms
-        The watermark after the end of the input. It is not MAX if an idle source ended: Flink loses its last watermark.
+        The watermark behind all that the scenario has, or None if it was not asked for, as with one input. It can be
+        below MAX though the input has ended: Flink loses the last watermark of an idle source.
     """
 
     engine: str
@@ -34,7 +36,7 @@ class Report:
     late: list[str] = field(default_factory=list)
     dropped: int = 0
     seen: dict[str, int] = field(default_factory=dict)
-    last_ms: int = MAX_MS
+    last_ms: int | None = None
 
     def take(self, line: dict[str, Any]) -> None:
         """Take in one line that a program prints."""
@@ -59,7 +61,7 @@ class Report:
             "late": self.late,
             "dropped": self.dropped,
             "seen": self.seen,
-            **({} if self.last_ms == MAX_MS else {"last_ms": self.last_ms}),
+            **({} if self.last_ms is None else {"last_ms": self.last_ms}),
         }
 
     @classmethod
@@ -69,14 +71,15 @@ class Report:
             ObservedFiring(key, tuple(window) if window else None, value, tuple(events), watermark_ms)
             for key, window, value, events, watermark_ms in data["firings"]
         ]
-        return cls(data["engine"], firings, data["late"], data["dropped"], data["seen"], data.get("last_ms", MAX_MS))
+        return cls(data["engine"], firings, data["late"], data["dropped"], data["seen"], data.get("last_ms"))
 
     def trace(self, scenario: Scenario, *, recorded: bool = False) -> Trace:
         """Make the trace of the scenario.
 
-        Firings at the watermark MAX may come from the end of the replay: they are left out if the scenario's input runs
-        on, or if its own end sent no MAX.
+        Firings at the watermark MAX may come from the end of the replay. They are left out if the scenario itself does
+        not get there.
         """
-        runs_on = scenario.end_of_input_ms is None or self.last_ms != MAX_MS
-        firings = [firing for firing in self.firings if not (runs_on and firing.watermark_ms == MAX_MS)]
-        return observed_trace(scenario, firings, self.late, self.dropped, self.seen, self.engine, recorded)
+        gets_to_max = scenario.end_of_input_ms is not None if self.last_ms is None else self.last_ms == MAX_MS
+        firings = [firing for firing in self.firings if gets_to_max or firing.watermark_ms != MAX_MS]
+        arrived_ms = arrival_times_ms(scenario)
+        return observed_trace(scenario, firings, self.late, self.dropped, self.seen, self.engine, recorded, arrived_ms)

@@ -52,24 +52,28 @@ $java$start
 
 FIELDS = "ID, KEY, VALUE, TIME = range(4)  # the fields of a row; TIME is event time in ms"
 INPUT_FIELDS = """\
-ID, KEY, VALUE, TIME, PARTITION, AT = range(6)  # the fields of a row; TIME is event time, AT is its arrival, in ms
-TICKS, END, LAST = -1, -2, -3  # in place of a partition, in rows that are no events"""
+KIND, KEY, VALUE, TIME, PARTITION, AT, ID = range(7)  # the fields of a row; TIME is event time, AT the arrival (ms)"""
 
 CONTROL_ROWS = '''
 
 def ticks(at_ms):
     """Make a row that lets the ticks of the periodic emission happen, up to a time."""
-    return ("", "", 0, 0, TICKS, at_ms)
+    return ("ticks", "", 0, 0, 0, at_ms, "")
 
 
-def end(at_ms):
-    """Make a row that ends the input of every source subtask."""
-    return ("", "", 0, 0, END, at_ms)
+def finish(at_ms, partition):
+    """Make a row with which a partition comes to its end."""
+    return ("finish", "", 0, 0, partition, at_ms, "")
+
+
+def end(at_ms, subtask):
+    """Make a row that ends a source subtask that has no partition."""
+    return ("end", "", 0, 0, subtask, at_ms, "")
 
 
 def last(at_ms):
-    """Make a row that says which watermark there is after the end; the end of this list must not pass for it."""
-    return ("", "", 0, 0, LAST, at_ms)
+    """Make a row that meets the watermark behind all events; that of the end of this list must not pass for it."""
+    return ("last", "", 0, 0, 0, at_ms, "")
 
 '''
 
@@ -115,20 +119,21 @@ class Seen(KeyedProcessFunction):
         yield json.dumps({"event": row[ID], "watermark_ms": context.timer_service().current_watermark()})'''
 
 INPUTS_STREAM = [
-    "row = Types.TUPLE([Types.STRING(), Types.STRING(), Types.LONG(), Types.LONG(), Types.INT(), Types.LONG()])",
+    "text, number = Types.STRING(), Types.LONG()",
+    "row = Types.TUPLE([text, text, number, number, number, number, text])",
     "rows = env.from_collection(ROWS, row).assign_timestamps_and_watermarks(strategy)",
-    "events = rows.filter(lambda row: row[PARTITION] >= 0)",
+    'events = rows.filter(lambda row: row[KIND] == "event")',
 ]
 
 INPUTS_SEEN = '''\
 class Seen(KeyedProcessFunction):
-    """Says which watermark each event meets, and which one there is after the end of the input."""
+    """Says which watermark each event meets, and which one there is behind all of them."""
 
     def process_element(self, row, context):
         watermark_ms = context.timer_service().current_watermark()
-        if row[PARTITION] >= 0:
+        if row[KIND] == "event":
             yield json.dumps({"event": row[ID], "watermark_ms": watermark_ms})
-        elif row[PARTITION] == LAST:
+        elif row[KIND] == "last":
             yield json.dumps({"last_ms": watermark_ms})'''
 
 LATE_LINE = """\
