@@ -113,7 +113,7 @@ def test_the_axes_grow_when_an_event_leaves_them(stage) -> None:
     stage.selected = 18
     axes = stage.picture["x"]
     for _ in range(30):
-        do(stage, "move", by=[10, 0], gesture="nudge 1")
+        do(stage, "move", by=[10, 0, 0], gesture="nudge 1")
     assert stage.picture["x"] != axes
     assert stage.picture["x"]["to"] >= stage.picture["steps"][-1]
     do(stage, "undo")

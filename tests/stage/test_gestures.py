@@ -160,6 +160,39 @@ def test_in_the_lanes_a_marble_moves_in_arrival_and_to_another_partition(live) -
     stage.assert_in_step()
 
 
+def test_in_the_lanes_the_keyboard_changes_the_partition(live) -> None:
+    stage = live(QUIET)
+    stage.press("End", "ArrowDown")
+    stage.page.locator(LANES).focus()
+    assert stage.stage.scenario.events[stage.stage.selected].partition == 0
+    stage.press("Alt+ArrowDown", "Alt+ArrowDown")
+    assert stage.stage.scenario.events[stage.stage.selected].partition == 1
+    stage.press("Alt+ArrowUp", "Alt+ArrowLeft")
+    event = stage.stage.scenario.events[stage.stage.selected]
+    assert (event.partition, event.event_time_ms) == (0, QUIET.events[-1].event_time_ms)
+    assert event.arrival_time_ms < QUIET.events[-1].arrival_time_ms
+    stage.assert_in_step()
+
+
+def test_a_watermark_and_a_flag_tell_why(live) -> None:
+    stage = live(LEADERBOARD)
+    stage.press("End")
+    bubble = stage.page.locator(".wmviz-bubble")
+    trace = stage.stage.trace
+    for where, row in (
+        (".wmviz-again .wmviz-flag", stage.stage.picture["bands"][0]["fires"][1][3]),
+        (".wmviz-rises path", stage.stage.picture["watermarks"][1]["rows"][0]),
+    ):
+        box = stage.page.locator(f"{PLANE} {where}").first.bounding_box()
+        corner = box["y"] if "rises" in where else box["y"] + box["height"] / 2
+        stage.page.mouse.move(box["x"] + box["width"] / 2 + (3 if "rises" in where else 0), corner)
+        assert bubble.text_content() == trace.sentence(row)
+    stage.page.mouse.down()
+    stage.page.mouse.up()
+    stage.settle()
+    assert_shows(stage.page.evaluate(READ), trace, trace.step[row])
+
+
 def test_a_click_is_no_drag(live) -> None:
     stage = live(LEADERBOARD)
     stage.press("End")

@@ -154,12 +154,25 @@ def test_bands_follow_their_windows(trace: Trace) -> None:
                 assert shown in ((State.CLOSED,) if ever[index] and not gone else (State.NONE, State.CLOSED))
 
 
+def test_lines_and_flags_know_the_rows_that_they_stand_for(trace: Trace) -> None:
+    picture = picture_of(trace)
+    for index, clock in enumerate(picture["watermarks"]):
+        steps, times = clock["values"][::2], clock["values"][1::2]
+        assert len(clock["rows"]) in (0, len(steps))
+        for row, step, time in zip(clock["rows"], steps, times, strict=False):
+            assert (trace.kind[row], trace.subject[row], trace.step[row]) == (Kind.WATERMARK, index, step)
+            assert picture["times"][time][1] == time_text(trace.value[row], trace.scenario.zone)
+    for band in picture["bands"]:
+        for step, *_, row in band["fires"]:
+            assert (trace.kind[row], trace.step[row]) == (Kind.FIRED, step)
+
+
 def test_late_but_counted_is_what_fires_again() -> None:
     trace = wmviz.simulate(LEADERBOARD)
     picture = picture_of(trace)
     late = {event[0] for event, looks in zip(picture["events"], picture["event_looks"], strict=True) if looks[-1] == 2}
     assert late == {"r4471@6:56", "r12@6:58"}
-    assert [words for _, late, words in picture["bands"][0]["fires"] if late] == ["fires again", "fires again"]
+    assert [words for _, late, words, _ in picture["bands"][0]["fires"] if late] == ["fires again", "fires again"]
 
 
 def test_moments_begin_where_nothing_is_the_cause() -> None:

@@ -36,6 +36,8 @@ class Clock:
         The clock that combines it with others, or None.
     values, statuses
         (step, watermark in ms) and (step, status) of each change; the last one of a step.
+    rows
+        The row of each watermark in `values`.
     held
         Which of its inputs hold it back, from step to step; empty if it combines none.
     """
@@ -45,6 +47,7 @@ class Clock:
     into: int | None = None
     values: list[tuple[int, int]] = field(default_factory=list)
     statuses: list[tuple[int, int]] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
     held: list[Held] = field(default_factory=list)
 
     @property
@@ -104,7 +107,8 @@ class Clocks(list[Clock]):
             self._hold(-1, into)
         touched: set[int] = set()
         before = -1
-        for step, kind, subject, value in zip(trace.step, trace.kind, trace.subject, trace.value, strict=True):
+        columns = (trace.step, trace.kind, trace.subject, trace.value)
+        for row, (step, kind, subject, value) in enumerate(zip(*columns, strict=True)):
             if kind not in (Kind.WATERMARK, Kind.STATUS):
                 continue
             if step != before:
@@ -117,6 +121,10 @@ class Clocks(list[Clock]):
             )
             now[subject] = value
             _put(changes, step, value)
+            if kind == Kind.WATERMARK:
+                clock = self[subject]
+                del clock.rows[len(clock.values) - 1 :]
+                clock.rows.append(row)
             combiner = self[subject].into
             if combiner is not None:
                 touched.add(combiner)
@@ -146,6 +154,7 @@ class Clocks(list[Clock]):
                 "line": lines.get(index, -1),
                 "values": list(_flat((step, times.place(ms)) for step, ms in clock.values)),
                 "status": list(_flat(clock.statuses)),
+                "rows": clock.rows if index in lines or clock.role == "window" else [],
                 "held": [[held.step, held.inputs, self._held_words(held)] for held in clock.held],
             }
             for index, clock in enumerate(self)

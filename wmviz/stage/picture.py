@@ -231,8 +231,9 @@ def needs_dates(scenario: Scenario, windows: Iterable[AnyWindow]) -> bool:
 
 
 class Fire(NamedTuple):
-    """A firing of one or more windows of a band at one step."""
+    """A firing of one or more windows of a band at one step, and the row of the first."""
 
+    row: int
     step: int
     results: int
     again: int
@@ -260,13 +261,13 @@ class Band:
             state = State.CLOSED if self.states and not self.lost else State.NONE
         _put(self.states, (step, state, bool(self.fires)))
 
-    def fire(self, step: int, *, again: bool, late: bool) -> None:
+    def fire(self, row: int, step: int, *, again: bool, late: bool) -> None:
         """Count a firing; those of one step are one mark, which is late if all of them are."""
         if self.fires and self.fires[-1].step == step:
             last = self.fires.pop()
-            self.fires.append(Fire(step, last.results + 1, last.again + again, last.late and late))
+            self.fires.append(Fire(last.row, step, last.results + 1, last.again + again, last.late and late))
         else:
-            self.fires.append(Fire(step, 1, int(again), late))
+            self.fires.append(Fire(row, step, 1, int(again), late))
 
     def write(self, index: int, value: int) -> set[int]:
         """Note a written value; give the windows that gain or lose the lead by it."""
@@ -380,7 +381,7 @@ class Marks:
         elif kind == Kind.FIRED:
             band = self.bands[self.band_of[subject]]
             again, replayed = self._firings[subject] > 0, subject not in self._fired
-            band.fire(step, again=again, late=again and not replayed and self._passed_end(step, subject))
+            band.fire(row, step, again=again, late=again and not replayed and self._passed_end(step, subject))
             self._firings[subject] += 1
             self._fired.add(subject)
             self._status[subject] = "provisional"
@@ -759,7 +760,7 @@ def _band(band: Band, marks: Marks, origin: int, dated: bool) -> dict[str, Any]:
         "from": None if start_ms is None else start_ms - origin,
         "to": None if end_ms is None else end_ms - origin,
         "states": [[step, state, _state_text(state, fired, marks.scenario)] for step, state, fired in band.states],
-        "fires": [[fire.step, fire.late, _fire_text(fire)] for fire in band.fires],
+        "fires": [[fire.step, fire.late, _fire_text(fire), fire.row] for fire in band.fires],
     }
 
 

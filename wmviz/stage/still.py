@@ -317,7 +317,7 @@ class _Drawing:
                 self.taken += [(x - 6, y1 - 5, x + 6, y1 + 5) for x in steps]
         for band in self.picture["bands"]:
             _, y1, x2, y2 = self.extent(band)
-            for step, late, words in band["fires"]:
+            for step, late, words, _ in band["fires"]:
                 x = x2 if self.picture["band_axis"] == "x" else self.x(self.picture["steps"][step])
                 colour = "look-2" if late else "watermark"
                 foot = y1 + 10 if late or self.picture["overlap"] > 1 else y2

@@ -211,6 +211,7 @@ class Stage(anywidget.AnyWidget):
         return {
             "arrival_time_ms": event.arrival_time_ms + by[0] * self._frame.x.snap_ms,
             "event_time_ms": event.event_time_ms + by[1] * self._frame.y.snap_ms,
+            "partition": min(max(event.partition + by[2], 0), self.scenario.partition_count - 1),
         }
 
     def _move(self, command: Mapping[str, Any]) -> None:

@@ -35,7 +35,8 @@ class Clockwork {
   points(index) {
     const { valueSteps, statusSteps } = this.clocks[index];
     const steps = [...new Set([...valueSteps, ...statusSteps])].sort((a, b) => a - b);
-    return steps.map((step) => ({ step, x: this.picture.steps[step], ...this.at(index, step) }));
+    const { rows } = this.clocks[index];
+    return steps.map((step) => ({ step, x: this.picture.steps[step], row: rows[lastUpTo(valueSteps, step)] ?? -1, ...this.at(index, step) }));
   }
 
   /** The name of an input as its combiner sees it: a channel goes by the source at its beginning. */

@@ -89,6 +89,16 @@ class Plane {
     return { arrival: this.arrivalAt(x), time: this.eventTimeAt(y) };
   }
 
+  /** The row that tells of the flag or line at a point; -1 if there is none. */
+  rowAt(x, y) {
+    for (const band of this.picture.bands) {
+      const { x2, y1 } = this.extent(band);
+      const fire = band.fires.findLast(([step]) => step <= this.timeline.step && Math.hypot((this.picture.band_axis === "x" ? x2 : this.x(this.picture.steps[step])) - x, y1 - y) < 8);
+      if (fire) return fire[3];
+    }
+    return this.lines.rowAt(x, y, this.now);
+  }
+
   /** Like y, but what is outside stays on the edge. */
   yInside(time) {
     return Math.min(this.box.bottom, Math.max(this.box.top, this.y(time)));
@@ -404,6 +414,7 @@ class Plane {
   /** Draw the moment: the marks of a step, and what grows with the clock. */
   draw(fates, change, now, clock) {
     const { step, changed } = change;
+    this.now = now;
     this.timeline.go(step);
     if (changed.size || change.before !== step) this.marbles.draw(fates, change);
     for (const index of changed) if (this.names[index]) this.names[index].style.display = fates.looks[index] < 0 ? "none" : "";

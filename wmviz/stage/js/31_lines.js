@@ -131,6 +131,20 @@ class Lines {
     this.nameNone();
   }
 
+  /** The row that tells of the piece of a line at a point; -1 if no line is near. */
+  rowAt(x, y, now, reach = 6) {
+    for (const line of [...this.lines].reverse()) {
+      for (let nth = lastUpTo(line.steps, this.step ?? -1); nth >= 0; nth--) {
+        const point = line.points[nth];
+        if (point.y === null) continue;
+        const [from, to] = [this.x(point), nth + 1 < line.points.length && line.points[nth + 1].step <= this.step ? this.x(line.points[nth + 1]) : this.plane.xInside(now)];
+        if (x >= from - reach && x <= to + reach && Math.abs(y - this.y(point)) <= reach) return point.row;
+        if (to < x - reach) break;
+      }
+    }
+    return -1;
+  }
+
   mainStates() {
     return this.states.filter((_, nth) => this.lines[nth].kind === "wmviz-watermark");
   }

@@ -94,16 +94,16 @@ class Hand {
   down(event) {
     if (event.button !== 0 || !this.surface) return;
     const [x, y] = this.at(event);
-    const index = this.surface.marbles.nearest(x, y);
+    const { index, row } = this.stage.thing(x, y, this.surface);
     const [px, py] = index < 0 ? [x, y] : this.surface.points[index];
-    this.held = { index, x, y, dx: px - x, dy: py - y, moving: false, gesture: `drag ${event.timeStamp}` };
+    this.held = { index, row, x, y, dx: px - x, dy: py - y, moving: false, gesture: `drag ${event.timeStamp}` };
     if (index >= 0 && this.stage.host.live) this.box.setPointerCapture(event.pointerId);
   }
 
   move(event) {
     const [x, y] = this.at(event);
     const { held } = this;
-    if (!held) return this.stage.point(this.surface.marbles.nearest(x, y), this.surface);
+    if (!held) return this.stage.hover(x, y, this.surface);
     if (held.index < 0 || !this.stage.host.live) return;
     if (!held.moving && Math.hypot(x - held.x, y - held.y) < DRAG_FROM) return;
     if (!held.moving) this.stage.select(held.index);
@@ -121,6 +121,7 @@ class Hand {
     this.drop();
     if (!held || held.moving) return;
     if (this.stage.editor.adding) return this.stage.add(this.surface.target(...this.at(event)));
+    if (held.row >= 0) this.stage.go(this.stage.why.stepOf(held.row));
     this.stage.select(held.index);
   }
 

@@ -240,11 +240,11 @@ class Stage {
   }
 
   /** Move the chosen event by steps of the grid; steps that follow each other at once are undone together. */
-  nudge(arrival, time) {
+  nudge(...by) {
     const now = performance.now();
     if (now - (this.nudged ?? 0) > 1000) this.nudging = `nudge ${now}`;
     this.nudged = now;
-    this.command({ do: "move", by: [arrival, time], gesture: this.nudging });
+    this.command({ do: "move", by, gesture: this.nudging });
   }
 
   take({ name, text }) {
@@ -411,7 +411,9 @@ class Stage {
     const chosen = this.host.get("selected") >= 0;
     if (event.altKey) {
       const far = event.shiftKey ? 10 : 1;
-      const by = { ArrowLeft: [-far, 0], ArrowRight: [far, 0], ArrowUp: [0, far], ArrowDown: [0, -far] }[event.key];
+      // In the lanes up and down are other partitions.
+      const up = event.target === this.lanesBox ? [0, 0, -1] : [0, far, 0];
+      const by = { ArrowLeft: [-far, 0, 0], ArrowRight: [far, 0, 0], ArrowUp: up, ArrowDown: up.map((number) => -number) }[event.key];
       return chosen && by ? () => this.nudge(...by) : null;
     }
     if (key === "a") return () => this.addNow();
@@ -429,22 +431,43 @@ class Stage {
     if (index >= 0 && index < looks.length) this.select(index);
   }
 
+  /** What is at a point: a marble, or the row that a flag or a watermark stands for; the closer one. */
+  thing(x, y, surface) {
+    const close = surface.marbles.nearest(x, y, 9);
+    const row = close < 0 ? surface.rowAt?.(x, y) ?? -1 : -1;
+    return { row, index: row >= 0 ? -1 : close >= 0 ? close : surface.marbles.nearest(x, y) };
+  }
+
+  /** Tell of what the pointer is at. */
+  hover(x, y, surface) {
+    const { index, row } = this.thing(x, y, surface);
+    this.point(index, surface);
+    if (row < 0 || !this.sentences?.[row]) return;
+    this.planeBox.style.cursor = "pointer";
+    this.bubble.replaceChildren(html("span", { text: this.sentences[row] }));
+    this.bubbleAt(x, y, this.planeBox, surface);
+  }
+
+  bubbleAt(x, y, box, surface) {
+    this.bubble.hidden = false;
+    box.append(this.bubble);
+    const left = x > surface.width / 2;
+    this.bubble.style.left = left ? "" : `${x + 14}px`;
+    this.bubble.style.right = left ? `${box.clientWidth - x + 14}px` : "";
+    this.bubble.style.top = `${Math.max(4, y - 20)}px`;
+  }
+
   point(index, surface) {
     for (const other of this.surfaces()) other.rings.point(index);
     const box = surface === this.lanes ? this.lanesBox : this.planeBox;
     box.style.cursor = index < 0 ? "" : "pointer";
     this.bubble.hidden = index < 0;
     if (index < 0) return;
-    box.append(this.bubble);
     const [id, , , , tip] = this.picture.events[index];
     const again = this.picture.rewound[index] <= this.step ? ", read again after a restore" : "";
     const fate = (this.picture.looks[this.fates.looks[index]] ?? "still to come") + again;
     this.bubble.replaceChildren(html("strong", { text: id }), html("span", { text: ` ${tip}` }), html("em", { text: fate }));
-    const [x, y] = surface.points[index];
-    const left = x > surface.width / 2;
-    this.bubble.style.left = left ? "" : `${x + 14}px`;
-    this.bubble.style.right = left ? `${box.clientWidth - x + 14}px` : "";
-    this.bubble.style.top = `${Math.max(4, y - 20)}px`;
+    this.bubbleAt(...surface.points[index], box, surface);
   }
 
   select(index) {
