@@ -72,7 +72,7 @@ class SourceSubtask:
         self.clocks: dict[int | None, PausableRelativeClock] = {}
         self._scenario, self._recorder, self._own = scenario, recorder, own
         self._start_ms = scenario.grid_start_ms if start_ms is None else start_ms
-        self._timers: list[WatermarksWithIdleness | SqlTimestampsAndWatermarks] = []
+        self._timers: dict[int | None, WatermarksWithIdleness | SqlTimestampsAndWatermarks] = {}
         self._tick_ms = scenario.interval_ms
         self._strategy = self._strategy_of(scenario, exchange)
         self.process = self._strategy.process
@@ -98,7 +98,7 @@ class SourceSubtask:
             scenario.bound_ms, interval_ms, scenario.idle_timeout_ms or 0, self._clock_ms, exchange
         )
         if made.timer_interval_ms:
-            self._timers.append(made)
+            self._timers[None] = made
             self._tick_ms = made.timer_interval_ms
         self.clocks[None] = made.clock
         return made
@@ -118,8 +118,7 @@ class SourceSubtask:
         if self._scenario.idle_timeout_ms is None:
             return generator
         clock = self.clocks[split] = PausableRelativeClock(self._clock_ms)
-        timer = WatermarksWithIdleness(generator, self._scenario.idle_timeout_ms, clock)
-        self._timers.append(timer)
+        timer = self._timers[split] = WatermarksWithIdleness(generator, self._scenario.idle_timeout_ms, clock)
         return timer
 
     def tick(self) -> None:
@@ -149,7 +148,7 @@ class SourceSubtask:
         """Give the time from which on a tick would change something, or None until the next event."""
         if self._has_released or (self.unasked and self._interval):
             return now_ms
-        due = [due_ms for timer in self._timers if (due_ms := timer.due_ms()) is not None]
+        due = [due_ms for timer in self._timers.values() if (due_ms := timer.due_ms()) is not None]
         return max(now_ms, self._clock_origin_ms + min(due)) if due else None
 
     def release(self, split: int) -> None:
@@ -157,6 +156,7 @@ class SourceSubtask:
         if isinstance(self._strategy, ProgressiveTimestampsAndWatermarks):
             self._recorder.split_ended(self.place, split)
             self._strategy.release(split)
+            self._timers.pop(split, None)
             self._has_released = self._tick_ms > 0
 
     def end(self) -> None:
