@@ -179,13 +179,18 @@ def test_a_watermark_and_a_flag_tell_why(live) -> None:
     stage.press("End")
     bubble = stage.page.locator(".wmviz-bubble")
     trace = stage.stage.trace
-    for where, row in (
-        (".wmviz-again .wmviz-flag", stage.stage.picture["bands"][0]["fires"][1][3]),
-        (".wmviz-rises path", stage.stage.picture["watermarks"][1]["rows"][0]),
+    flag = stage.page.locator(f"{PLANE} .wmviz-again .wmviz-flag").first.bounding_box()
+    # The second piece of the staircase begins at the height of the first watermark.
+    piece = stage.page.locator(f"{PLANE} .wmviz-rises path").nth(1).bounding_box()
+    for x, y, row in (
+        (flag["x"] + flag["width"] / 2, flag["y"] + flag["height"] / 2, stage.stage.picture["bands"][0]["fires"][1][3]),
+        (
+            piece["x"] + piece["width"] / 2,
+            piece["y"] + piece["height"],
+            stage.stage.picture["watermarks"][1]["rows"][0],
+        ),
     ):
-        box = stage.page.locator(f"{PLANE} {where}").first.bounding_box()
-        corner = box["y"] if "rises" in where else box["y"] + box["height"] / 2
-        stage.page.mouse.move(box["x"] + box["width"] / 2 + (3 if "rises" in where else 0), corner)
+        stage.page.mouse.move(x, y)
         assert bubble.text_content() == trace.sentence(row)
     stage.page.mouse.down()
     stage.page.mouse.up()
