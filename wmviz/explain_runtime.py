@@ -62,9 +62,10 @@ def _of_checkpoint(subject: Any) -> str:
 
 def _snapshot(words: Words, record: Record) -> str:
     who, held = _capital(words.place(str(record.subject))), words.trace.details.get(record.row)
-    if isinstance(held, Snapshot) and held.offsets:
+    if isinstance(held, Snapshot) and str(record.subject).startswith("source"):
         offsets = ", ".join(f"{count} of partition {partition}" for partition, count in sorted(held.offsets.items()))
-        return f"{who} stores how much it has read ({offsets}) and sends barrier {record.value} behind it."
+        read = offsets or "nothing: it has no partition"
+        return f"{who} stores how much it has read ({read}) and sends barrier {record.value} behind it."
     if isinstance(held, Snapshot):
         state = f"{_counted(held.windows, 'window')} with {_counted(held.events, 'event')}" if held.windows else "none"
         return f"{who} takes its snapshot for checkpoint {record.value}: state of {state}, timers, and no watermark."

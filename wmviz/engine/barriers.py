@@ -85,6 +85,11 @@ class CancelCheckpointMarker:
 
 
 @dataclass(frozen=True)
+class EndOfData:
+    """Says that only barriers can follow in a channel: its sender waits for a last checkpoint."""
+
+
+@dataclass(frozen=True)
 class EndOfPartition:
     """Says that a channel has ended."""
 
@@ -472,6 +477,9 @@ class GateOutput(Protocol):
     def in_flight(self, checkpoint_id: int, channels: dict[int, list[Any]]) -> None:
         """Tell the channel state of an unaligned checkpoint, once all barriers are in; without empty channels."""
 
+    def data_ended(self, channel: int) -> None:
+        """Tell that only barriers can follow in a channel."""
+
     def ended(self, channel: int) -> None:
         """Tell that a channel has ended."""
 
@@ -587,7 +595,7 @@ class CheckpointedInputGate:
             self._capture.items[channel].append(element)
 
     def _count(self, channel: int, element: Any, number: int) -> None:
-        self._waiting[channel] += 0 if isinstance(element, EndOfPartition) else number
+        self._waiting[channel] += 0 if isinstance(element, (EndOfData, EndOfPartition)) else number
         self._barriers[channel] += number if isinstance(element, CheckpointBarrier) else 0
 
     def _arrived(self, channel: int, barrier: CheckpointBarrier, entry: _Entry) -> None:
@@ -616,6 +624,8 @@ class CheckpointedInputGate:
                 self._handler.process_barrier(element, channel)
             case CancelCheckpointMarker():
                 self._handler.process_cancellation(element.id, channel)
+            case EndOfData():
+                self._out.data_ended(channel)
             case EndOfPartition():
                 self._handler.process_end(channel)
                 self._out.ended(channel)
@@ -730,7 +740,8 @@ class CheckpointedInputGate:
 
 def _is_data(element: Any) -> bool:
     """Say whether an element is stored with its channel: records, watermarks and statuses are, the rest is not."""
-    return not isinstance(element, (CheckpointBarrier, CancelCheckpointMarker, EndOfPartition, _Overtaken))
+    events = CheckpointBarrier, CancelCheckpointMarker, EndOfData, EndOfPartition, _Overtaken
+    return not isinstance(element, events)
 
 
 def _is_barrier(element: Any, checkpoint_id: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Protocol
 
-from wmviz.engine.barriers import CheckpointBarrier, CheckpointedInputGate, EndOfPartition
+from wmviz.engine.barriers import CheckpointBarrier, CheckpointedInputGate, EndOfData, EndOfPartition
 from wmviz.engine.runtime_recording import RuntimeRecording
 from wmviz.engine.tasks import WindowTask
 from wmviz.engine.window_operator import PaneSnapshot
@@ -145,9 +145,9 @@ class TaskInput:
         self.gate.receive(channel, barrier)
         self.drain()
 
-    def receive_end(self, channel: int) -> None:
-        """Let the end of a channel into it."""
-        self.gate.receive(channel, EndOfPartition())
+    def receive_end(self, channel: int, *, of_data: bool) -> None:
+        """Let the end of a channel into it, or first that of its data."""
+        self.gate.receive(channel, EndOfData() if of_data else EndOfPartition())
         self.drain()
 
     def _must_wait(self, channel: int) -> bool:
@@ -243,7 +243,10 @@ class TaskInput:
         self._owner.acknowledge(checkpoint_id, self.place, snapshot)
 
     def ended(self, channel: int) -> None:
-        """A channel has ended."""
+        """A channel has ended; all that it had to say was said before."""
+
+    def data_ended(self, channel: int) -> None:
+        """The data of a channel has ended."""
         self._open -= 1
         if not self._open:
             self.is_finished = True

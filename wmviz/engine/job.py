@@ -124,8 +124,10 @@ class Attempt:
         self.readers[source].room()
 
     def finished(self, task: TaskInput) -> None:
-        """Note that a task has come to its end; what the job still has to commit, a last checkpoint commits."""
+        """Note that a task has come to its end. A last checkpoint commits; without checkpoints, the end itself does."""
         self._unfinished -= 1
+        if self.scenario.checkpoints is None:
+            self.recorder.committed_at_end(task.place)
 
     @property
     def is_finished(self) -> bool:
@@ -146,17 +148,12 @@ class Attempt:
     # ------------------------------------------------- checkpoints
 
     def inject(self, checkpoint: Checkpoint, barrier: CheckpointBarrier, cause: int) -> None:
-        """Let every source send the barrier. What has no input any more takes its snapshot at once."""
+        """Let every source send the barrier; a finished one has nothing new to tell."""
         for reader in self.readers:
-            if reader.is_ended:
-                self.acknowledge(checkpoint.id, reader.place, dict(reader.offsets))
-            else:
-                self.acknowledge(checkpoint.id, reader.place, reader.barrier(barrier, cause))
+            offsets = dict(reader.offsets) if reader.is_finished else reader.barrier(barrier, cause)
+            self.acknowledge(checkpoint.id, reader.place, offsets)
         for task in self.tasks:
-            if task.is_finished:
-                self.recorder.cause = cause
-                self.acknowledge(checkpoint.id, task.place, task.snapshot(checkpoint.id))
-            elif (due_ms := task.gate.next_time_ms) is not None:
+            if (due_ms := task.gate.next_time_ms) is not None:
                 self.agenda.plan(max(due_ms, self.recorder.at_ms), Turn.GATE, task.gate_timer, tie=task.place)
 
     def restore(self, states: Mapping[Any, Any]) -> None:
@@ -243,7 +240,7 @@ class Aligner:
         recorder.cause = -1
         readers = self._attempt.readers
         for reader in readers:
-            report_ms = reader.alignment.sample() if reader.alignment else None
+            report_ms = reader.report_ms()
             if report_ms is not None:
                 self._coordinators[reader.place % len(self._coordinators)].report(reader.place, report_ms)
         for which, coordinator in enumerate(self._coordinators):
@@ -255,7 +252,7 @@ class Aligner:
                 self._rounds_left = max(self._rounds_left, 1)
                 recorder.allowed(allowed_ms, which)
             for reader in readers[which :: len(self._coordinators)]:
-                if reader.alignment is not None:
+                if reader.alignment is not None and not reader.is_ended:
                     reader.alignment.max_allowed(allowed_ms)
         if self._rounds_left > 0 and not self._is_planned:
             self._plan(recorder.at_ms)
@@ -413,6 +410,8 @@ class RunningJob:
             for sink in self.recorder.sinks:
                 sink.advance(self.recorder.at_ms)
                 sink.commit(checkpoint.id)
+            for reader in self._attempt.readers if self._attempt else ():
+                reader.complete(checkpoint.id)
         if stop is not None:
             self.agenda.plan(self.recorder.at_ms, Turn.AT_ONCE, lambda: self._stop_with(stop, checkpoint))
 

@@ -81,6 +81,8 @@ class Reader:
     ----------
     offsets
         Partition → number of its events that have been read.
+    is_ended, is_finished
+        Whether its input has ended, and whether a checkpoint since then is complete: until then it sends barriers.
     alignment
         Decides whether it has to wait for slower ones; None without alignment.
 
@@ -94,7 +96,8 @@ class Reader:
         scenario = owner.scenario
         self.place = number
         self.offsets = dict.fromkeys(scenario.partitions_of(number), 0)
-        self.is_ended = False
+        self.is_ended = self.is_finished = False
+        self._last_checkpoint: int | None = None
         self.alignment: SourceOperatorAlignment | None = None
         if scenario.alignment is not None and scenario.strategy_at == "source":
             self.alignment = SourceOperatorAlignment(self, scenario.alignment.buffer)
@@ -202,9 +205,23 @@ class Reader:
                 self._end_split(split)
             return
         self.is_ended = True
+        if self.alignment is not None and self.alignment.is_waiting:
+            self._recorder.paused(self.place, None, False)  # nothing is left to wait with
         self.subtask.end()
         for task in self._owner.tasks:
-            task.receive_end(self.place)
+            task.receive_end(self.place, of_data=True)
+
+    def complete(self, checkpoint_id: int) -> None:
+        """Take in that a checkpoint is complete: the first one since the end of the input is what a source waits for.
+
+        Notes
+        -----
+        Flink 2.3.0: StreamTask.afterInvoke, finalCheckpointCompleted.
+        """
+        if self._last_checkpoint is not None and checkpoint_id >= self._last_checkpoint and not self.is_finished:
+            self.is_finished = True
+            for task in self._owner.tasks:
+                task.receive_end(self.place, of_data=False)
 
     def _is_read(self, split: int | None) -> bool:
         if split is None:
@@ -287,12 +304,16 @@ class Reader:
     def watermark(self, watermark_ms: int) -> None:
         """Send a watermark to every task."""
         self._to_all(Carries.WATERMARK, watermark_ms, self._recorder.sent(self.place, watermark_ms))
-        if self.alignment is not None and watermark_ms < MAX_MS:
-            self.alignment.watermark(watermark_ms)
+        if self.alignment is not None:
+            if not self.is_ended:
+                self.alignment.watermark(watermark_ms)
             self._owner.aligns_again()
-        elif self.alignment is not None:
-            self.alignment.finish()
-            self._owner.aligns_again()
+
+    def report_ms(self) -> int | None:
+        """Take a sample of the watermark, and give what the coordinator is told: MAX when there is nothing more."""
+        if self.alignment is None:
+            return None
+        return MAX_MS if self.is_ended else self.alignment.sample()
 
     def idle(self) -> None:
         """Send the status IDLE to every task."""
@@ -316,6 +337,8 @@ class Reader:
 
     def barrier(self, barrier: CheckpointBarrier, cause: int) -> Mapping[int, int]:
         """Take the snapshot, send the barrier behind all that was sent, and give the snapshot."""
+        if self.is_ended and self._last_checkpoint is None:
+            self._last_checkpoint = barrier.id
         row = self._recorder.source_snapshot(self.place, barrier.id, self.offsets, cause)
         for task in self._owner.tasks:
             task.receive_barrier(self.place, barrier, row)
