@@ -129,8 +129,19 @@ class TestSinks:
         assert dict(trace.ledger().seen) == {0: 6}
         assert at_6(run("transaction-timeout", transaction_timeout="15 min")) == {"r9": [1200], "r4471": [2000, 3000]}
 
+    def test_without_checkpoints_nothing_is_committed_before_the_end_of_the_input(self):
+        without = {"checkpoints": None, "happenings": []}
+        assert run("transactional-sink", **without).totals == {}
+        ended = run("transactional-sink", **without, end_of_input="7:06")
+        assert at_6(ended) == {"r9": [1200], "r4471": [2000, 3000]}
+        assert {r.at_ms for r in ended if r.kind == Kind.COMMITTED} == {time_ms("7:06")}
+
 
 class TestWaiting:
+    def test_a_finished_source_is_not_made_to_wait(self):
+        finish = [{"what": "finish", "partition": 0, "at": "7:00:08.500"}]
+        assert times(run("watermark-alignment", happenings=finish), Kind.PAUSED) == []
+
     def test_under_backpressure_results_are_late_and_complete(self):
         trace, quick = run("backpressure"), run("backpressure", work=0, channel_capacity=0)
         assert trace.totals == quick.totals == {("r4471", time_ms("6:00"), time_ms("7:00")): 8000}
@@ -197,6 +208,7 @@ class TestInputs:
         subtask, partition = run("finished-input"), run("finished-partition")
         assert [f.at_ms for f in subtask.all_firings][:2] == [time_ms("7:00:03")] * 2
         assert [f.at_ms for f in partition.all_firings][:2] == [time_ms("7:00:03.200")] * 2
+        assert run("finished-partition", idle_timeout="1 s").all_firings, "nothing waits for it any more, no timer either"
         no_ticks = run("finished-partition", interval=0)
         assert [f.at_ms for f in no_ticks.all_firings][:2] == [time_ms("7:00:04")] * 2
         assert run("finished-input", happenings=[]).all_firings == ()

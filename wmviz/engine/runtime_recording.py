@@ -259,6 +259,12 @@ class RuntimeRecording(Recorder):
             for written in self._written_in[transaction.number]:
                 self._row(Kind.COMMITTED, self.trace.subject[written], self.trace.value[written], written)
 
+    def committed_at_end(self, place: int) -> None:
+        """The sink of a window task, if it is transactional, commits with the end of its input."""
+        if (sink := self.sink_of(place)) is not None:
+            self._continue(place)
+            sink.end(self.at_ms)
+
     def timed_out(self) -> None:
         """The broker's clock has reached the timeout of a transaction."""
         for sink in self.sinks:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple, Protocol
 
+from wmviz.times import MAX_MS
 from wmviz.trace import TransactionPhase
 from wmviz.window import AnyWindow
 
@@ -164,6 +165,11 @@ class TransactionalSink:
         due = [t for t in self._committables if t.checkpoint_id is not None and t.checkpoint_id <= checkpoint_id]
         self._committables = self._committables[len(due) :]
         self._commit(due)
+
+    def end(self, now_ms: int) -> None:
+        """Commit everything at the end of the input of a job that takes no checkpoints (CommitterOperator.endInput)."""
+        self.pre_commit(MAX_MS, now_ms)
+        self.commit(MAX_MS)
 
     def restore(self, snapshot: Sequence[int], now_ms: int) -> None:
         """Go on after a crash: commit what the checkpoint holds, abort the rest.
