@@ -160,8 +160,8 @@ def perfect() -> Task:
             read_duration(answer),
             answer_ms,
             whys,
-            f"10:00:20 comes when the newest is 10:01:32: {duration_text(answer_ms)} behind. For these two minutes that "
-            "makes a perfect watermark; tomorrow it may take another bound.",
+            f"10:00:20 comes when the newest is 10:01:32: {duration_text(answer_ms)} behind. For these two minutes "
+            "that makes a perfect watermark; tomorrow it may take another bound.",
             duration_text,
         ),
         (
