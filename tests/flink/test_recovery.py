@@ -190,3 +190,24 @@ def test_it_is_told_in_sentences():
     wrong = Recovery("list", "A Python function raised an error", {"a": 102}, RIGHT, (0,), None, ())
     assert "Flink restored the last checkpoint.\nThe counts are wrong: a 102 instead of 100, b 0 instead" in repr(wrong)
     assert repr(wrong).endswith("No number was worked on twice.")
+
+
+@pytest.mark.parametrize(("source", "is_right"), [("sequence", True), ("list", False)])
+def test_where_flink_is_missing_a_recorded_run_is_given(monkeypatch, source, is_right):
+    monkeypatch.setattr(startup, "available", lambda: (False, "PyFlink is not installed."))
+    done = recover(source)
+    assert (done.source, done.is_right) == (source, is_right)
+    assert done.right == RIGHT
+    assert done.twice
+    assert "COMPLETED" in set(done.checkpoints["status"])
+    assert "/" not in str(done.history), "no path of the machine that it was made on"
+
+
+def test_a_recording_is_what_was_recorded(monkeypatch, tmp_path):
+    from wmviz.flink import recovery
+
+    monkeypatch.setattr(recovery, "RECORDINGS", tmp_path / "recovery")
+    checkpoint = dict.fromkeys(recovery.KEPT, 7)
+    done = Recovery("list", "a crash", {"a": 102}, RIGHT, (0, 1, 0), None, ({**checkpoint, "external_path": "/x"},))
+    recovery._record(done)
+    assert recovery._recorded("list") == Recovery("list", "a crash", {"a": 102}, RIGHT, (0, 1, 0), None, (checkpoint,))

@@ -17,6 +17,7 @@ LESSONS = {
     "6": "many_inputs",
     "7": "idle_inputs",
     "10": "barriers",
+    "11": "crash_and_restore",
 }
 """Number of the lesson → module in ``wmviz.course.lessons`` that holds what it asks."""
 

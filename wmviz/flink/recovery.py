@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 import threading
 import time
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wmviz.flink import program, startup
+from wmviz.flink import program, recorded, startup
 from wmviz.flink.program import Program
+from wmviz.flink.replay import RECORD_SWITCH
 from wmviz.flink.rest import Rest, checkpoint_table
 from wmviz.flink.standalone import Cluster, free_port
-from wmviz.flink.startup import FlinkError
-from wmviz.scenario import ScenarioError
+from wmviz.flink.startup import ENGINE, FlinkError
+from wmviz.scenario import ScenarioError, json_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +28,9 @@ SOURCES = ("sequence", "list")
 LIMIT_S = 180.0
 POLL_S = 0.1
 CANCEL_S = 5.0
+RECORDINGS = recorded.FOLDER / "recovery"
+KEPT = ("id", "status", "end_to_end_duration", "checkpointed_size", "is_savepoint")
+"""What a recording keeps of each checkpoint: no paths of the machine that it was made on."""
 COMPLETE, NUMBERS_LATER = 2, 5
 """So many checkpoints, so many numbers later the TaskManager is killed: some are in a checkpoint, some come twice."""
 
@@ -121,12 +126,13 @@ def recover(source: str = "sequence", cluster: Cluster | None = None, limit_s: f
     Returns
     -------
     Recovery
-        The counts, what was done twice, and the checkpoints.
+        The counts, what was done twice, and the checkpoints. Where PyFlink is missing, and without a cluster, they are
+        those of a recorded run.
 
     Raises
     ------
     FlinkError
-        If Flink is not there, the job does not end in time, or it ended without a crash.
+        If Flink is not there for a cluster, the job does not end in time, or it ended without a crash.
     ScenarioError
         If the source is neither.
     """
@@ -134,6 +140,10 @@ def recover(source: str = "sequence", cluster: Cluster | None = None, limit_s: f
         raise ScenarioError(f'source is {source!r}; write "sequence" or "list"')
     if not (cluster is None or isinstance(cluster, Cluster)):
         raise ScenarioError(f"cluster is {cluster!r}; make one with wmviz.flink.cluster()")
+    can, why = startup.available()
+    if not can and cluster is None:
+        recorded.show_label(ENGINE, why)
+        return _recorded(source)
     startup.job()
     victim = cluster if cluster is not None and cluster.folder is not None else None
     with tempfile.TemporaryDirectory(prefix="wmviz-recovery-") as name:
@@ -161,7 +171,22 @@ def recover(source: str = "sequence", cluster: Cluster | None = None, limit_s: f
     for line in map(json.loads, lines):
         counts[line["key"]] = line["count"]
     right = dict.fromkeys(job.KEYS, job.NUMBERS // len(job.KEYS))
-    return Recovery(source, watch.crash, counts, right, worked, watch.restored_from, tuple(watch.history))
+    done = Recovery(source, watch.crash, counts, right, worked, watch.restored_from, tuple(watch.history))
+    if os.environ.get(RECORD_SWITCH) and cluster is None:
+        _record(done)
+    return done
+
+
+def _recorded(source: str) -> Recovery:
+    data = json.loads((RECORDINGS / f"{source}.json").read_text(encoding="utf-8"))
+    return Recovery(**{**data, "worked": tuple(data["worked"]), "history": tuple(data["history"])})
+
+
+def _record(done: Recovery) -> None:
+    history = [{name: each[name] for name in KEPT} for each in done.history]
+    RECORDINGS.mkdir(exist_ok=True)
+    data = {**asdict(done), "history": history}
+    (RECORDINGS / f"{done.source}.json").write_text(json_text(data), encoding="utf-8")
 
 
 class _Watch:
