@@ -22,7 +22,8 @@ from wmviz.charts.facts import event_looks
 from wmviz.charts.look import BLUE, INK, ORANGE, PURPLE, RED, TEAL, render, svg_of
 from wmviz.comparison import Comparison, subtract
 from wmviz.flink.recorded import find
-from wmviz.stage.picture import Look, picture_of
+from wmviz.stage.marks import Look
+from wmviz.stage.picture import picture_of
 from wmviz.times import TimeError, time_ms, time_text
 from wmviz.trace import TraceError
 

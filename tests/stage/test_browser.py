@@ -11,7 +11,7 @@ import wmviz
 from tests.stage.test_forms import hostile
 from tests.stage.test_picture import SCENARIOS
 from wmviz.stage import pages, save_html
-from wmviz.stage.picture import LOOKS, Look
+from wmviz.stage.marks import LOOKS, Look
 from wmviz.stage.player import module_text
 from wmviz.stage.subject import show
 

@@ -8,7 +8,8 @@ import pytest
 import wmviz
 from wmviz.event import write_events
 from wmviz.scenario import Scenario
-from wmviz.stage.picture import Look, State, needs_dates, picture_of, window_text
+from wmviz.stage.marks import Look, State
+from wmviz.stage.picture import needs_dates, picture_of, window_text
 from wmviz.stage.subject import MOST_EVENTS, drawable, show, told
 from wmviz.times import time_text
 from wmviz.trace import Kind, Trace, TraceError

@@ -18,7 +18,7 @@ from wmviz.charts.facts import event_looks, quantile, thinned
 from wmviz.charts.look import BLUE, CROSS, INK, ORANGE, RED, WIDTH, check_width, headed, name_of, scale
 from wmviz.engine.simulate import simulate
 from wmviz.scenario import Scenario
-from wmviz.stage.picture import Look
+from wmviz.stage.marks import Look
 from wmviz.times import MAX_MS, MIN_MS, duration_ms, duration_text, shown
 from wmviz.trace import Kind, Trace, TraceError, WindowOf
 

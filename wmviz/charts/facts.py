@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from math import ceil
 from typing import TypeVar
 
-from wmviz.stage.picture import FATE_OF, Look
+from wmviz.stage.marks import FATE_OF, Look
 from wmviz.times import MIN_MS
 from wmviz.trace import Kind, Trace, TraceError
 

@@ -14,7 +14,7 @@ from altair.utils.mimebundle import spec_to_mimebundle
 
 from wmviz.engine.simulate import simulate
 from wmviz.scenario import Scenario
-from wmviz.stage.picture import LOOKS, Look
+from wmviz.stage.marks import LOOKS, Look
 from wmviz.times import shown
 from wmviz.trace import Trace, TraceError
 

@@ -24,7 +24,7 @@ from wmviz.charts.look import (
     trace_of,
 )
 from wmviz.scenario import Scenario
-from wmviz.stage.picture import Look
+from wmviz.stage.marks import Look
 from wmviz.times import time_text
 from wmviz.trace import Kind, Status, Trace
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from wmviz.scenario import FIELDS, Scenario
-from wmviz.stage.picture import LOOKS, needs_dates, window_text
+from wmviz.stage.marks import LOOKS
+from wmviz.stage.picture import needs_dates, window_text
 from wmviz.times import duration_text, time_text
 from wmviz.trace import Trace
 

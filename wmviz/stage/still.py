@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from wmviz.engine.simulate import simulate
 from wmviz.scenario import Scenario
-from wmviz.stage.picture import LOOKS, Look, State, needs_dates, window_text
+from wmviz.stage.marks import LOOKS, Look, State
+from wmviz.stage.picture import needs_dates, window_text
 from wmviz.stage.player import palette
 from wmviz.stage.subject import drawable, show
 from wmviz.times import MIN_MS, time_text
