@@ -208,7 +208,7 @@ class TestInputs:
         subtask, partition = run("finished-input"), run("finished-partition")
         assert [f.at_ms for f in subtask.all_firings][:2] == [time_ms("7:00:03")] * 2
         assert [f.at_ms for f in partition.all_firings][:2] == [time_ms("7:00:03.200")] * 2
-        assert run("finished-partition", idle_timeout="1 s").all_firings, "nothing waits for it any more, no timer either"
+        assert run("finished-partition", idle_timeout="1 s").all_firings, "no timer waits for it any more"
         no_ticks = run("finished-partition", interval=0)
         assert [f.at_ms for f in no_ticks.all_firings][:2] == [time_ms("7:00:04")] * 2
         assert run("finished-input", happenings=[]).all_firings == ()

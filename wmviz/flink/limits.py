@@ -55,24 +55,33 @@ def _in_local_time(scenario: Scenario) -> str | None:
     )
 
 
-def _is_no_replay(scenario: Scenario) -> str | None:
-    for words, is_so in (
-        ("checkpoints", scenario.checkpoints is not None),
-        (
-            "a crash, a stop or a savepoint",
-            bool({"crash", "stop", "savepoint"} & {h.what for h in scenario.happenings}),
-        ),
-        ("an operator that takes time (work)", scenario.work_ms > 0),
-        ("watermark alignment", scenario.alignment is not None and scenario.strategy_at == "source"),
-        ("a transactional sink", scenario.sink == "transactional"),
-        ("the rules of SQL (api)", scenario.api == "sql"),
+def _lives_in_real_time(scenario: Scenario) -> str | None:
+    """Say what goes by the clocks of several machines, so that Flink itself never does it twice alike."""
+    crashes = {"crash", "stop", "savepoint"} & {happening.what for happening in scenario.happenings}
+    aligned = scenario.alignment is not None and scenario.strategy_at == "source"
+    for is_so, has, why in (
+        (scenario.work_ms > 0, "an operator that takes time (work)", "how long its events wait is up to the machine"),
+        (bool(crashes), "a crash, a stop or a savepoint", "what a checkpoint holds is up to the moment it is taken"),
+        (scenario.checkpoints is not None, "checkpoints", "what they hold is up to the moment they are taken"),
+        (aligned, "watermark alignment", "sources hear of its limit when a message comes through"),
+        (scenario.sink == "transactional", "a transactional sink", "it commits when a checkpoint is complete"),
     ):
         if is_so:
+            recover = " wmviz.flink.recover shows a crash on Flink." if crashes or scenario.checkpoints else ""
             return (
-                f"{scenario.name} has {words}, and what is replayed on Flink is one run of events and watermarks. "
-                "wmviz.simulate shows it."
+                f"{scenario.name} has {has}, and {why}: no two runs on Flink are alike, so it is not replayed. "
+                f"wmviz.simulate shows it.{recover}"
             )
     return None
+
+
+def _is_sql(scenario: Scenario) -> str | None:
+    if scenario.api != "sql":
+        return None
+    return (
+        f"{scenario.name} goes by the rules of SQL (api), whose windows tell neither their events nor the watermark; "
+        "what is replayed are jobs of the DataStream API. wmviz.simulate shows it."
+    )
 
 
 def _outlasts_the_clock(scenario: Scenario) -> str | None:
@@ -98,7 +107,8 @@ def _at_the_ends_of_time(scenario: Scenario) -> str | None:
 REASONS: tuple[Callable[[Scenario], str | None], ...] = (
     _by_server_clock,
     _in_local_time,
-    _is_no_replay,
+    _lives_in_real_time,
+    _is_sql,
     _outlasts_the_clock,
     _at_the_ends_of_time,
 )
