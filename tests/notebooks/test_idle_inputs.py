@@ -114,7 +114,7 @@ FACTS = {
         and min(f.at_ms for f in bet(idle_timeout="4 s").all_firings) == time_ms("9:00:16.600")
         and statuses(bet(idle_timeout="4 s"), "window")[-1] == "9:00:16.600"
     ),
-    "A timeout below it loses all three kilometres": all(
+    "A timeout of 1 s, 2 s or 3 s loses all three kilometres": all(
         len(bet(idle_timeout=timeout).outcomes().late) == 3 for timeout in ("1 s", "2 s", "3 s")
     ),
     "With 20 minutes r9's 6:02 counts: it meets 7:17:59.999": (
@@ -130,6 +130,10 @@ FACTS = {
     ),
     "With a timeout of 1 s and a tick of 1 s it is up to four seconds": (
         idle_after_ms("9:00:00.001", "1 s", interval="1 s") == 3999
+    ),
+    "An input that has never sent anything is silent from the start of the job on, and becomes idle too": (
+        statuses(wmviz.simulate(wmviz.scenario("spare-subtask").replace(idle_timeout="1 min")), "source[1]")[0]
+        == "6:01:02"
     ),
     "its generator still says 6:49:59.999": (
         place_at(OLDER, "7:00:07", "source[1]") == "6:49:59.999"
