@@ -6,12 +6,14 @@ import json
 import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
+from unittest import mock
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wmviz
-from tests.strategies import scenarios
+from tests.strategies import running_scenarios, scenarios
+from wmviz.engine import job
 from wmviz.engine.windows import assigner_of
 from wmviz.scenario import Scenario, ScenarioError
 from wmviz.times import MAX_MS, MIN_MS
@@ -245,6 +247,17 @@ def test_more_lateness_never_loses_an_event(scenario, more_ms):
 # ------------------------------------------------------------------------------------------------------- fuzzing
 
 NAMES = ["name", "bound", "lateness", "window", "events", "strategy", "emission", "interval", "zone", "start", "sink"]
+NAMES += [
+    "checkpoints",
+    "alignment",
+    "happenings",
+    "replay",
+    "work",
+    "inputs",
+    "api",
+    "subtasks",
+    "transaction_timeout",
+]
 WORDS = ["2 min", "6:56", "tumbling", "1 h", "count:2", "bounded", "UTC", "generate", "steady", "", "\0", "\ud800"]
 SCALARS = (
     st.none()
@@ -254,7 +267,8 @@ SCALARS = (
     | st.text(max_size=8)
     | st.sampled_from([*WORDS, MIN_MS, MAX_MS])
 )
-INNER = [*NAMES, "type", "size", "slide", "offset", "trigger", "time", "key", "value", "event_time", "id", "partition"]
+INNER = ["mode", "drift", "buffer", "first", "what", "at", "after", "down", "until", "with", "max_concurrent", *NAMES]
+INNER += ["type", "size", "slide", "offset", "trigger", "time", "key", "value", "event_time", "id", "partition"]
 JSON = st.recursive(
     SCALARS,
     lambda inner: (
@@ -263,19 +277,43 @@ JSON = st.recursive(
     max_leaves=12,
 )
 VALID = [wmviz.scenario(name).to_json() for name in wmviz.scenarios() if name != "busy-saturday"]
+EVENTS = [["a", 1, 5, 6], ["b", 2, 7, 20, 1], ["a", 3, 30, 40]]
+VALID += [
+    {
+        "events": EVENTS,
+        "window": {"size": 10},
+        "subtasks": 2,
+        "inputs": 2,
+        "work": 2,
+        "channel_capacity": 3,
+        "checkpoints": {"interval": 10, "mode": "unaligned", "alignment_timeout": 5, "first": 3, "min_pause": 4},
+        "alignment": {"drift": 5, "interval": 3, "buffer": 1},
+        "happenings": [
+            {"what": "crash", "at": 17, "down": 5},
+            {"what": "stop", "after": "b@0:00:00.007", "with": {"lateness": 20, "checkpoints": {"interval": 30}}},
+            {"what": "silence", "at": 9, "until": 25, "partition": 1},
+            {"what": "savepoint", "at": 33},
+        ],
+        "replay": "start",
+        "sink": "transactional",
+        "transaction_timeout": 50,
+        "end_of_input": 60,
+    },
+    {"events": EVENTS, "window": {"size": 10}, "api": "sql", "strategy_at": "after", "checkpoints": {"interval": 10}},
+] * 4
 
 
 def is_refused_in_a_sentence_or_runs(data):
     try:
         scenario = Scenario.from_json(data)
+        with mock.patch.object(job, "MOST_CHECKPOINTS", 100):  # an interval may be short, and a stream long
+            wmviz.simulate(scenario, trace="results")
     except ScenarioError as error:
         sentence = str(error)
         assert sentence == sentence.strip()
         assert len(sentence.splitlines()) == 1
         assert len(sentence) < 600
         sentence.encode()
-    else:
-        wmviz.simulate(scenario, trace="results")
 
 
 @MANY
@@ -321,3 +359,13 @@ def test_any_bytes_are_a_scenario_or_a_sentence(content):
         except ScenarioError as error:
             said = str(error)
     assert len(said.splitlines()) == 1
+
+
+@MANY
+@given(running_scenarios())
+def test_a_running_scenario_is_read_back_as_it_was_saved(scenario):
+    assert Scenario.from_json(json.loads(json.dumps(scenario.to_json()))) == scenario
+    assert scenario.replace() == scenario
+    with tempfile.TemporaryDirectory() as folder:
+        scenario.save(Path(folder, "it.json"))
+        assert Scenario.load(Path(folder, "it.json")) == scenario

@@ -24,6 +24,8 @@ from wmviz.trace import CheckpointPhase, Kind
 
 _MODES = {"aligned": "aligned", "unaligned": "alternating", "at_least_once": "at_least_once"}
 _RESTART_DELAY_MS = 1000
+MOST_CHECKPOINTS = 300_000
+"""After which a job is given up, since it would not come to an end; 30 days with one every 10 seconds are fewer."""
 _MOST_FAILURES = 10
 """Failures of its own without a checkpoint between them, after which a job is given up."""
 
@@ -378,6 +380,11 @@ class RunningJob:
     def triggered(self, checkpoint: Checkpoint) -> None:
         """Let barriers leave the sources."""
         attempt, recorder = self._attempt, self.recorder
+        if checkpoint.id > MOST_CHECKPOINTS:
+            raise ScenarioError(
+                f"{self._settings.name} takes more than {MOST_CHECKPOINTS:,} checkpoints; "
+                "write a longer checkpoints.interval"
+            )
         recorder.checkpoint(checkpoint, CheckpointPhase.STARTED)
         cause, wanted = recorder.cause, self._settings.checkpoints or Checkpoints()
         barrier = CheckpointBarrier.of(
