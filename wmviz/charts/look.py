@@ -33,6 +33,7 @@ LOOK_COLOURS = {
     Look.SIDE_OUTPUT: PURPLE,
     Look.DROPPED: RED,
     Look.NO_WINDOW: INK,
+    Look.LOST: RED,
 }
 CROSS = "M-.7,-.7L.7,.7M.7,-.7L-.7,.7"
 LOOK_SHAPES = {
@@ -42,6 +43,7 @@ LOOK_SHAPES = {
     Look.SIDE_OUTPUT: "square",
     Look.DROPPED: CROSS,
     Look.NO_WINDOW: "triangle-up",
+    Look.LOST: "triangle-down",
 }
 LOOK_WORDS = dict(zip(Look, LOOKS, strict=True))
 
