@@ -13,8 +13,8 @@ from wmviz.trace import CheckpointPhase, Kind, Snapshot, Trace, TransactionPhase
 
 MOST_WAITING = 12
 """Elements of a queue that are drawn; the oldest ones."""
-MOST_TRAVELS = 6_000
-"""Elements whose way through the channels is drawn; in longer runs only what waits is."""
+MOST_TRAVELS = 2_000
+"""Rows of a run in which the way of each element through the channels is drawn; in longer ones only what waits is."""
 _SENT = frozenset({Kind.ARRIVED, Kind.WATERMARK, Kind.STATUS, Kind.SNAPSHOT})
 _TRANSACTIONS = {
     TransactionPhase.OPEN: "open",

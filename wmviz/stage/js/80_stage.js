@@ -8,8 +8,8 @@ class Stage {
     this.root = root;
     this.step = host.get("step");
     this.playing = false;
-    this.wishes = [];
     this.sentences = [];
+    this.talk = new Talk(host, { onSend: () => host.set("step", this.step), onAnswer: (problem) => this.parameters.tell(problem) });
     this.why = new Why({ live: host.live, onJump: (step) => this.go(step), onClose: () => this.closeLife(), onSelect: (index) => this.select(index) });
     this.results = new Results((index) => this.chooseResult(index));
     this.variant = new Variant();
@@ -51,7 +51,7 @@ class Stage {
     const { host } = this;
     host.on("picture", () => this.show());
     host.on("sentences", () => this.tell());
-    host.on("answer", () => this.answered());
+    host.on("answer", () => this.talk.answered());
     host.on("given", () => this.take(host.get("given")));
     // What comes together with another picture is drawn with it.
     const fresh = (act) => () => host.get("picture").id === this.picture.id && act();
@@ -181,38 +181,12 @@ class Stage {
     this.draw();
   }
 
-  /** One wish at a time is on its way; a newer one of the same parameter or drag takes the place of one that waits. */
-  ask(wish) {
-    const last = this.wishes.at(-1);
-    if (last && last.key !== undefined && last.key === wish.key) this.wishes.pop();
-    this.wishes.push(wish);
-    if (!this.waiting) this.send();
-  }
-
   change(name, value) {
-    this.ask({ key: name, name, value });
+    this.talk.ask({ key: name, name, value });
   }
 
   command(command) {
-    if (!this.host.live) return;
-    this.serial = (this.serial ?? 0) + 1;
-    const key = command.by ? undefined : command.gesture;
-    this.ask({ key, name: "command", value: { ...command, serial: this.serial } });
-  }
-
-  send() {
-    const { name, value } = this.wishes.shift();
-    if (this.host.get(name) === value) return this.parameters.tell("");
-    this.waiting = true;
-    this.host.set("step", this.step);
-    this.host.set(name, value);
-    this.host.save();
-  }
-
-  answered() {
-    this.waiting = false;
-    this.parameters.tell(this.host.get("problem"));
-    if (this.wishes.length) this.send();
+    this.talk.command(command);
   }
 
   // ----------------------------------------------------------------------- the tools
