@@ -115,7 +115,7 @@ def plain_scenarios(draw: st.DrawFn) -> Scenario:
     if draw(st.integers(0, 4)) == 0:
         size_ms, slide_ms = draw(st.integers(1, 12)), draw(st.integers(0, 12))
         window = Window("sliding" if slide_ms else "tumbling", size_ms, slide_ms)
-        settled = {"strategy": "bounded", "strategy_at": "after", "lateness_ms": 0, "late_to": "drop"}
+        settled = {"strategy": "bounded", "lateness_ms": 0, "late_to": "drop"}
         scenario = replace(scenario, api="sql", window=window, **settled)
     return replace(scenario, inputs=draw(st.sampled_from([1, 2])) if scenario.subtasks > 1 else 1)
 

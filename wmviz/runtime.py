@@ -80,10 +80,19 @@ _OFTEN = Kind(
 _COUNT = Kind(same, same, lambda v: is_int(v) and 1 <= v <= 1000, "a number from 1 to 1000", {"type": "integer"})
 _BUFFER = Kind(same, same, lambda v: is_int(v) and 0 <= v <= 1000, "a number from 0 to 1000", {"type": "integer"})
 _PARTITION = Kind(same, same, lambda v: is_int(v) and 0 <= v < 1024, "a number from 0 to 1023", {"type": "integer"})
+
+
+def _is_object(text: Any) -> bool:
+    try:
+        return isinstance(text, str) and isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
 _CHANGES = Kind(
     lambda v: json.dumps(v, sort_keys=True) if isinstance(v, Mapping) else v,
     json.loads,
-    lambda v: isinstance(v, str) and v.startswith("{"),
+    _is_object,
     'an object with the changes: {"lateness": "20 min"}',
     {"type": "object"},
 )
@@ -187,7 +196,8 @@ HAPPENING_FIELDS = (
         "",
         "crash: the state is gone, and the job goes on from its latest checkpoint. savepoint: one while the job runs "
         "on, which commits nothing and no crash goes back to. stop: with a savepoint, from which the job resumes. "
-        "silence: a partition delivers nothing. finish: a partition has come to its end.",
+        "silence: a partition delivers nothing. finish: a partition has come to its end. While the job is "
+        "down, a crash, savepoint or stop that is due is ignored.",
     ),
     Field("at", "at_ms", optional(MOMENT), None, "When, by the server's clock; behind all else of that millisecond."),
     Field(

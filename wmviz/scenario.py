@@ -321,11 +321,11 @@ def _check_sql(scenario: Scenario) -> None:
         ("lateness", scenario.lateness_ms, not scenario.lateness_ms, "0"),
         ("late_to", scenario.late_to, scenario.late_to == "drop", '"drop"'),
         ("strategy", scenario.strategy, scenario.strategy == "bounded", '"bounded"'),
-        ("strategy_at", scenario.strategy_at, scenario.strategy_at == "after", '"after"'),
-        ("alignment", "set", scenario.alignment is None, "null"),
     ):
         if not fits:
             raise ScenarioError(f'{name} is {shown(value)}; with api "sql" write {instead}')
+    if scenario.alignment is not None and scenario.strategy_at == "after":
+        raise ScenarioError('alignment: in SQL only the source itself knows it; write strategy_at "source"')
 
 
 def _check_happenings(scenario: Scenario) -> None:
@@ -385,7 +385,7 @@ FIELDS = (
         one_of("event", "interval"),
         "event",
         "event: a watermark right after each event. interval: on periodic ticks, as Flink's own strategies do. In "
-        "SQL, event is an interval of 0.",
+        "SQL, event is scan.watermark.emit.strategy on-event in the source, and behind it an interval of 0.",
     ),
     Field(
         "interval",
@@ -408,8 +408,9 @@ FIELDS = (
         "api",
         one_of("datastream", "sql"),
         "datastream",
-        "Whose rules hold. sql: no -1 ms in the watermark, idle at exactly the timeout, TUMBLE or HOP without "
-        "lateness; needs strategy_at after.",
+        "Whose rules hold. sql: no -1 ms in the watermark, TUMBLE or HOP without lateness. strategy_at source: the "
+        "watermark is pushed into the source, as for a table of Kafka; after: in an operator, idle at exactly the "
+        "timeout.",
     ),
     Field(
         "idle_timeout",

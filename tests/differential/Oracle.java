@@ -19,7 +19,9 @@ import org.apache.flink.streaming.runtime.streamrecord.*;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.streaming.runtime.watermarkstatus.*;
 import org.apache.flink.table.data.*;
+import org.apache.flink.table.runtime.generated.GeneratedWatermarkGeneratorSupplier;
 import org.apache.flink.table.runtime.operators.wmassigners.WatermarkAssignerOperator;
+import org.apache.flink.table.watermark.WatermarkEmitStrategy;
 import org.apache.flink.util.OutputTag;
 import org.apache.flink.util.clock.*;
 
@@ -68,7 +70,7 @@ public class Oracle implements Function {
 
     private static long number(Map of, String name, long otherwise) {
         Object text = of.get(name);
-        return text == null ? otherwise : Long.parseLong((String) text);
+        return text == null || text.equals("None") ? otherwise : Long.parseLong((String) text);
     }
 
     private static Piece piece(String mechanism, Map params, Outbox out) throws Exception {
@@ -163,15 +165,21 @@ public class Oracle implements Function {
             if ("ascending".equals(name)) inner = new AscendingTimestampsWatermarks();
             if ("bounded".equals(name))
                 inner = new BoundedOutOfOrdernessWatermarks(Duration.ofMillis(number(params, "bound_ms", 0)));
+            if ("sql_on_event".equals(name)) inner = sql(WatermarkEmitStrategy.ON_EVENT);
+            if ("sql_on_periodic".equals(name)) inner = sql(WatermarkEmitStrategy.ON_PERIODIC);
             generator = new WatermarksWithIdleness(inner, Duration.ofMillis(number(params, "timeout_ms", 0)), clock);
             boolean raw = "raw".equals(params.get("level"));
             if (raw) out = outbox;
             else out = new TimestampsAndWatermarksOperator.WatermarkEmitter(outbox);
         }
 
+        private static WatermarkGenerator sql(WatermarkEmitStrategy strategy) {
+            return new GeneratedWatermarkGeneratorSupplier.DefaultWatermarkGenerator(new Expression(), strategy);
+        }
+
         public void take(String op, Map step) {
             move(machine, step);
-            if (op.equals("event")) generator.onEvent(null, number(step, "ts", Long.MIN_VALUE), out);
+            if (op.equals("event")) generator.onEvent(row(step.get("ts")), number(step, "ts", Long.MIN_VALUE), out);
             else if (op.equals("tick") || op.equals("finish")) generator.onPeriodicEmit(out);
             else if (op.equals("backpressure_start")) clock.pause();
             else if (op.equals("backpressure_end")) clock.unPause();
@@ -266,6 +274,14 @@ public class Oracle implements Function {
         }
     }
 
+    /** A row whose watermark is a number, or NULL. */
+    private static GenericRowData row(Object mark) {
+        GenericRowData row = new GenericRowData(2);
+        row.setField(0, Long.valueOf(0));
+        row.setField(1, mark == null || mark.equals("None") ? null : Long.valueOf((String) mark));
+        return row;
+    }
+
     /** Time for an operator without a task; its timers are called by the steps. */
     public static class Time implements ProcessingTimeService {
         private final ManualClock clock;
@@ -329,13 +345,8 @@ public class Oracle implements Function {
 
         public void take(String op, Map step) throws Exception {
             move(machine, step);
-            if (op.equals("row")) {
-                GenericRowData row = new GenericRowData(2);
-                row.setField(0, Long.valueOf(0));
-                Object mark = step.get("watermark_expr");
-                row.setField(1, mark.equals("None") ? null : Long.valueOf((String) mark));
-                operator.processElement(new StreamRecord(row));
-            } else if (op.equals("timer")) operator.onProcessingTime(machine.absoluteTimeMillis());
+            if (op.equals("row")) operator.processElement(new StreamRecord(row(step.get("watermark_expr"))));
+            else if (op.equals("timer")) operator.onProcessingTime(machine.absoluteTimeMillis());
             else if (op.equals("backpressure_start")) clock.pause();
             else if (op.equals("backpressure_end")) clock.unPause();
             else if (op.equals("upstream_watermark")) operator.processWatermark(watermark(step));

@@ -7,12 +7,13 @@ from typing import Any
 
 from tests.semantics.outbox import REFUSALS, Driver, Outbox, Output, Params, Steps, unknown
 from wmviz.engine.multiplexer import CombinedInputs, WatermarkOutputMultiplexer
-from wmviz.engine.sql import WatermarkAssignerOperator
+from wmviz.engine.sql import DefaultWatermarkGenerator, WatermarkAssignerOperator
 from wmviz.engine.valve import StatusWatermarkValve
 from wmviz.engine.watermarks import (
     PausableRelativeClock,
     TimestampsAndWatermarksOperator,
     WatermarkEmitter,
+    WatermarkGenerator,
     WatermarksWithIdleness,
     emit_periodically,
     generator_of,
@@ -98,7 +99,11 @@ def idleness(params: Params, outbox: _InputOutbox) -> Handle:
     """A generator with idleness, alone (raw) or inside the operator that filters what it emits."""
     machine = _Machine(params)
     clock = PausableRelativeClock(machine.now_ms)
-    inner = generator_of(params.get("generator", "bounded"), params.get("bound_ms", 0))
+    name, bound_ms = params.get("generator", "bounded"), params.get("bound_ms", 0)
+    is_sql = name.startswith("sql")  # then a step gives the value of the expression, which may be NULL
+    inner: WatermarkGenerator = (
+        DefaultWatermarkGenerator(0, on_event=name == "sql_on_event") if is_sql else generator_of(name, bound_ms)
+    )
     generator = WatermarksWithIdleness(inner, params["timeout_ms"], clock)
     raw = params.get("level", "operator") == "raw"
     target: Any = _Raw(generator, outbox) if raw else TimestampsAndWatermarksOperator(generator, outbox)
@@ -107,7 +112,7 @@ def idleness(params: Params, outbox: _InputOutbox) -> Handle:
         machine.follow(step)
         match step["op"]:
             case "event":
-                timestamp_ms = MIN_MS if step.get("ts") is None else step["ts"]
+                timestamp_ms = step.get("ts") if is_sql or step.get("ts") is not None else MIN_MS
                 target.process(timestamp_ms, timestamp_ms)
             case "tick":
                 target.tick()

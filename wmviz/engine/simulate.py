@@ -30,7 +30,10 @@ def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenera
     trace
         ``"full"``, or ``"results"`` to keep only firings, late and dropped events.
     generator
-        A watermark generator of your own, in place of the one that the strategy names; for one input only.
+        A watermark generator of your own, in place of the one that the strategy names; for one input only. Any object
+        will do with the two methods of Flink's WatermarkGenerator: ``on_event(timestamp_ms)`` sees each event, and
+        ``on_periodic_emit()`` is asked on every tick, and with emission "event" behind every event. Each gives a
+        watermark in ms, or None for nothing. Use a new object for each run: it remembers.
 
     Returns
     -------
@@ -42,13 +45,15 @@ def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenera
     ScenarioError
         If it is no scenario, or one whose job fails: its times are too near the ends of the 64-bit range.
     ValueError
-        If `trace` is neither, or `generator` is no generator or would have to serve several inputs.
+        If `trace` is neither, or `generator` is no generator, would have to serve several inputs, or the job is SQL.
     """
     check_scenario(scenario, "simulate")
     if trace not in ("full", "results"):
         raise ValueError(f'trace is {trace!r}; write "full" or "results"')
     if not (generator is None or (hasattr(generator, "on_event") and hasattr(generator, "on_periodic_emit"))):
         raise ValueError(f"generator is {generator!r}; write an object with on_event and on_periodic_emit")
+    if generator is not None and scenario.api == "sql":
+        raise ValueError('SQL makes its watermarks from an expression; with a generator write api "datastream"')
     if generator is not None and max(scenario.subtasks, scenario.partition_count) > 1:
         raise ValueError("one generator cannot serve several inputs; give a scenario with one partition and subtask")
     try:

@@ -1,11 +1,46 @@
-"""SQL's own watermark operator: ``WATERMARK FOR t AS t - INTERVAL …`` in a table."""
+"""SQL's watermarks, ``WATERMARK FOR t AS t - INTERVAL …`` in a table: in the source, or in an operator behind it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from wmviz.engine.watermarks import PausableRelativeClock, RecordOutput
-from wmviz.times import MAX_MS
+from wmviz.times import MAX_MS, MIN_MS
+
+
+class DefaultWatermarkGenerator:
+    """SQL's watermark in the source: the highest value of the expression ``t - bound``, with no −1 ms.
+
+    The planner pushes it into a source that can take it, as Kafka's does. There it is a strategy like others: a
+    generator for each partition, and the idleness of `WatermarksWithIdleness`.
+
+    Parameters
+    ----------
+    bound_ms
+        The bound of the expression.
+    on_event
+        Whether each higher watermark follows its row (scan.watermark.emit.strategy on-event), and none comes on ticks.
+
+    Notes
+    -----
+    Flink 2.3.0: GeneratedWatermarkGeneratorSupplier.DefaultWatermarkGenerator (org.apache.flink.table.runtime), made by
+    WatermarkPushDownSpec. Other than in `WatermarkAssignerOperator` watermarks at and below 0 go out too.
+    """
+
+    def __init__(self, bound_ms: int, *, on_event: bool) -> None:
+        self._bound_ms, self._is_on_event = bound_ms, on_event
+        self.current_ms = MIN_MS
+
+    def on_event(self, timestamp_ms: int | None) -> int | None:
+        """Keep the highest value; None, where the expression gives NULL, is skipped."""
+        if timestamp_ms is None or timestamp_ms - self._bound_ms <= self.current_ms:
+            return None
+        self.current_ms = timestamp_ms - self._bound_ms
+        return self.current_ms if self._is_on_event else None
+
+    def on_periodic_emit(self) -> int | None:
+        """Give the highest value; before the first row that is MIN."""
+        return None if self._is_on_event else self.current_ms
 
 
 class WatermarkAssignerOperator:

@@ -6,7 +6,7 @@ from wmviz.engine.aggregates import AGGREGATES
 from wmviz.engine.merging import MergingWindowOperator
 from wmviz.engine.recording import Recorder
 from wmviz.engine.source import ProgressiveTimestampsAndWatermarks, SplitOutput
-from wmviz.engine.sql import SqlTimestampsAndWatermarks
+from wmviz.engine.sql import DefaultWatermarkGenerator, SqlTimestampsAndWatermarks
 from wmviz.engine.triggers import trigger_of
 from wmviz.engine.watermarks import (
     EmitOnEvent,
@@ -83,7 +83,7 @@ class SourceSubtask:
     def _strategy_of(
         self, scenario: Scenario, exchange: SplitOutput
     ) -> ProgressiveTimestampsAndWatermarks | TimestampsAndWatermarksOperator | SqlTimestampsAndWatermarks:
-        if scenario.api == "sql":
+        if scenario.api == "sql" and scenario.strategy_at == "after":
             return self._sql(scenario, exchange)
         splits = scenario.partitions_of(self.place)
         if scenario.strategy_at == "source" and (len(splits) > 1 or scenario.idle_timeout_ms is not None):
@@ -109,6 +109,8 @@ class SourceSubtask:
     def _generator(self, split: int | None) -> WatermarkGenerator:
         """Make a generator as the strategy says."""
         scenario, per_event = self._scenario, self._scenario.emission == "event"
+        if scenario.api == "sql":
+            return self._with_idleness(DefaultWatermarkGenerator(scenario.bound_ms, on_event=per_event), split)
         if self._own is None and scenario.idle_timeout_ms is None:
             return generator_of(scenario.strategy, scenario.bound_ms, per_event=per_event)
         generator = self._own or generator_of(scenario.strategy, scenario.bound_ms)
