@@ -11,6 +11,7 @@ from wmviz.scenario import Scenario
 from wmviz.trace import Kind
 
 SLIDING = {"type": "sliding", "size": 10, "slide": 5}
+TWO = [["a", 1, 5], ["a", 1, 12]]
 
 
 @pytest.fixture(scope="module")
@@ -212,3 +213,61 @@ def test_the_global_window_takes_events_in():
 def test_an_event_that_a_firing_holds_twice_is_counted_twice():
     story = wmviz.simulate(wmviz.scenario("at-least-once")).explain("r9@6:59:55")
     assert list(story)[-1] == "At the end, the sink counts r9@6:59:55 twice; 1 firing had it."
+
+
+class TestRunningJob:
+    def test_after_a_savepoint_the_next_checkpoint_commits_unless_the_job_stops(self):
+        job = {"sink": "transactional", "checkpoints": 20, "end_of_input": 90}
+        saved = run(TWO, **job, happenings=[{"what": "savepoint", "at": 15}])
+        first = sentences(saved, Kind.TRANSACTION)[1]
+        assert first == (
+            "The barrier of savepoint 1 ends transaction 0: it is committed with the next checkpoint, or with the "
+            "savepoint if the job stops with it."
+        )
+        usual = sentences(run(TWO, **job), Kind.TRANSACTION)[1]
+        assert usual == "The barrier ends transaction 0: it is committed when the checkpoint is complete."
+
+    def test_without_checkpoints_the_end_of_the_input_commits(self):
+        told = sentences(run(TWO, sink="transactional", end_of_input=90), Kind.TRANSACTION)
+        assert told[1:] == [
+            "The end of the input ends transaction 0: it is committed at once.",
+            "Transaction 0 is committed: every reader sees its results.",
+        ]
+        crashed = run(TWO, sink="transactional", happenings=[{"what": "crash", "at": 15}])
+        assert "Transaction 0 is aborted, since no checkpoint has it: its results never count." in sentences(
+            crashed, Kind.TRANSACTION
+        )
+
+    def test_the_broker_s_timeout_is_a_duration(self):
+        job = {"sink": "transactional", "transaction_timeout": "11 s", "checkpoints": "20 s", "window": "1 s"}
+        told = sentences(run([["a", 1, 0], ["a", 1, 2000], ["a", 1, 4000]], **job), Kind.CRASHED)
+        assert told[0].startswith(
+            "The job crashes: the broker has aborted its open transaction after 11 s, before a checkpoint ended it; "
+        )
+
+    def test_what_a_crash_resets_is_not_active_or_running_again(self):
+        idle = run(
+            [["a", 1, 5, 5, 0], ["a", 1, 400, 400, 1]],
+            idle_timeout=20,
+            interval=10,
+            happenings=[{"what": "crash", "at": 500, "down": 10}],
+        )
+        told = sentences(idle, Kind.STATUS)
+        assert "Partition 0 is back at the start with its task: it counts as active." in told
+        assert "Partition 0 is active again." not in told
+        full = run(
+            [["a", 1, ms, ms] for ms in range(5)],
+            work="1 s",
+            channel_capacity=1,
+            happenings=[{"what": "crash", "at": 500, "down": 10}],
+        )
+        assert "The source is back at the start with its task: no channel of it is full." in sentences(
+            full, Kind.BACKPRESSURED
+        )
+
+    def test_two_inputs_are_called_inputs(self):
+        fields = {"subtasks": 2, "partitions": 2, "idle_timeout": 20, "interval": 10}
+        events = [["a", 1, 5, 5, 0], ["a", 1, 5, 5, 1]]
+        for inputs, word in ((1, "channel"), (2, "input")):
+            told = sentences(run(events, **fields, inputs=inputs), Kind.STATUS)
+            assert any(text.startswith(f"Every {word} of the window operator is idle") for text in told)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from html import escape
 
 from wmviz.engine.windows import assigner_of
-from wmviz.explain_runtime import RUNTIME_SENTENCES
+from wmviz.explain_runtime import RUNTIME_SENTENCES, is_reset, reset_sentence
 from wmviz.scenario import Event
 from wmviz.times import MAX_MS, MIN_MS, duration_text, time_text
 from wmviz.trace import Kind, Record, Status, Trace, WindowOf
@@ -35,8 +35,9 @@ class Story(tuple[str, ...]):
 
 def sentence(trace: Trace, row: int) -> str:
     """Say in a sentence what a row means and why it happened."""
-    record = trace[row]
-    return SENTENCES[record.kind](_Teller(trace, row), record)
+    record, teller = trace[row], _Teller(trace, row)
+    made = reset_sentence if is_reset(trace, record) else SENTENCES[record.kind]
+    return made(teller, record)
 
 
 def life(trace: Trace, event_id: str) -> Story:
@@ -225,11 +226,14 @@ class _Teller:
                 f"{who} has sent no watermark for more than {timeout}, whatever events came: it counts as idle."
             )
         if self._members(name, record.row):
-            inputs = "channel" if name.startswith("window") else "partition"
+            of_window = "input" if self.scenario.inputs == 2 else "channel"
+            inputs = of_window if name.startswith("window") else "partition"
             return f"Every {inputs} of {who} is idle: nobody waits for its watermark, which stands still."
         if name.startswith("window"):
             return _capital(f"{who} is idle with its source: its watermark stands still.")
-        return _capital(f"{who} had no event for more than {timeout}: it is idle, and nobody waits for its watermark.")
+        is_reached = self.scenario.api == "sql" and self.scenario.strategy_at == "after"
+        silence = timeout if is_reached else f"more than {timeout}"
+        return _capital(f"{who} had no event for {silence}: it is idle, and nobody waits for its watermark.")
 
     def _channel_status(self, channel: str, status: Status, record: Record) -> str:
         source, task = channel.split(" → ")

@@ -29,6 +29,28 @@ class Words(Protocol):
         """A task or partition in the middle of a sentence."""
 
 
+_RESETS = {
+    Kind.STATUS: "it counts as active",
+    Kind.BLOCKED: "nothing blocks it",
+    Kind.BACKPRESSURED: "no channel of it is full",
+    Kind.PAUSED: "alignment does not hold it back",
+}
+"""What it means that a task is gone, beside what has a sentence that says so itself."""
+
+
+def is_reset(trace: Trace, record: Record) -> bool:
+    """Say whether a row is there only because the job went down."""
+    by_job = record.cause is not None and trace.kind[record.cause] in (Kind.CRASHED, Kind.STOPPED)
+    return by_job and record.kind in _RESETS
+
+
+def reset_sentence(words: Words, record: Record) -> str:
+    """Say what the end of its task makes of a place, partition or channel."""
+    name = str(record.subject)
+    who = f"channel {name}" if "→" in name else words.place(name)
+    return f"{_capital(who)} is back at the start with its task: {_RESETS[record.kind]}."
+
+
 _FAILURES = {
     "CHECKPOINT_SUBSUMED": "a later one is complete",
     "CHECKPOINT_EXPIRED": "it took longer than its timeout",
@@ -205,10 +227,10 @@ def _name(record: Record) -> str:
 
 def _transaction(words: Words, record: Record) -> str:
     name = _capital(str(record.subject))
+    if record.value == TransactionPhase.PREPARED:
+        return _prepared(words, record)
     return {
         TransactionPhase.OPEN: f"{name} of the sink begins; its results are for readers of uncommitted results only.",
-        TransactionPhase.PREPARED: f"The barrier ends {record.subject}: it is committed when the checkpoint is "
-        "complete.",
         TransactionPhase.COMMITTED: f"{name} is committed: every reader sees its results.",
         TransactionPhase.ABORTED: f"{name} is aborted{_why_aborted(words, record)}: its results never count.",
         TransactionPhase.LOST: f"{name} is to be committed, but its timeout was over before: its results are lost, and "
@@ -216,10 +238,24 @@ def _transaction(words: Words, record: Record) -> str:
     }[TransactionPhase(record.value)]
 
 
+def _prepared(words: Words, record: Record) -> str:
+    """Say what ends a transaction, and what commits it: a barrier, or the end of the input without checkpoints."""
+    assert record.cause is not None
+    if words.trace.kind[record.cause] != Kind.SNAPSHOT:
+        return f"The end of the input ends {record.subject}: it is committed at once."
+    checkpoint_id = words.trace.value[record.cause]
+    if CheckpointOf(checkpoint_id, savepoint=True) in words.trace.checkpoints:
+        return (
+            f"The barrier of savepoint {checkpoint_id} ends {record.subject}: it is committed with the next checkpoint,"
+            " or with the savepoint if the job stops with it."
+        )
+    return f"The barrier ends {record.subject}: it is committed when the checkpoint is complete."
+
+
 def _why_aborted(words: Words, record: Record) -> str:
     cause = record.cause
     if cause is not None and words.trace.kind[cause] == Kind.RESTORED:
-        return ", since the checkpoint does not have it"
+        return ", since the checkpoint does not have it" if words.trace.value[cause] else ", since no checkpoint has it"
     timeout_ms = words.trace.scenario.transaction_timeout_ms
     return "" if timeout_ms is None else f" by the broker, after {duration_text(timeout_ms)}"
 

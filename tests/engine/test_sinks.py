@@ -124,9 +124,9 @@ class TestTimeout:
         made, _ = sink(300)
         made.write("k", WINDOW, 1)
         made.advance(300)
-        with pytest.raises(RuntimeError, match="write a longer timeout"):
+        with pytest.raises(RuntimeError, match="write a longer transaction_timeout"):
             made.write("k", WINDOW, 1)
-        with pytest.raises(RuntimeError, match="write a longer timeout"):
+        with pytest.raises(RuntimeError, match="write a longer transaction_timeout"):
             made.pre_commit(1, 310)
 
     def test_no_time_at_all_is_refused(self):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple, Protocol
 
-from wmviz.times import MAX_MS
+from wmviz.times import MAX_MS, duration_text
 from wmviz.trace import TransactionPhase
 from wmviz.window import AnyWindow
 
@@ -223,8 +223,8 @@ class TransactionalSink:
         """Give the open transaction, unless the broker has aborted it."""
         if self._open is not None and self._open.phase is TransactionPhase.ABORTED:
             raise TransactionAbortedError(
-                f"the transaction that began at {self._open.begun_ms} ms was aborted by its timeout of "
-                f"{self._timeout_ms} ms before a checkpoint ended it; write a longer timeout, or checkpoint more often"
+                f"the broker has aborted its open transaction after {duration_text(self._timeout_ms or 0)}, before a "
+                "checkpoint ended it; write a longer transaction_timeout, or checkpoint more often"
             )
         return self._open
 
