@@ -284,6 +284,24 @@ def test_two_variants_stand_below_each_other_and_what_differs_is_marked(live) ->
     assert stage.page.locator(".wmviz-variant").is_hidden()
 
 
+def test_a_saved_page_keeps_the_variant_and_the_open_parts(open_page, tmp_path: Path) -> None:
+    stage = wmviz.play(LEADERBOARD)
+    stage.command = {"do": "keep", "serial": 1}
+    stage.bound, stage.parts = "10 min", ["lanes"]
+    stage.command = {"do": "page", "serial": 2}
+    path = tmp_path / "two.html"
+    path.write_text(stage.given["text"], encoding="utf-8")
+    page = open_page(path.as_uri())
+    page.locator(PLANE).focus()
+    page.keyboard.press("End")
+    assert page.locator(".wmviz-variant-name").nth(1).text_content() == "B kept · bound: A 10 min, B 2 min"
+    looks = "[...document.querySelectorAll('.wmviz-variant path.wmviz-marble')].map((m) => Number(m.dataset.look))"
+    assert page.evaluate(looks) == [changes[-1] for changes in stage.other["event_looks"]]
+    assert page.locator(LANES).is_visible()
+    assert page.locator(".wmviz-results").is_hidden()
+    assert_shows(page.evaluate(READ), stage.trace, stage.trace.steps - 1)
+
+
 def test_code_and_files_take_the_scenario_along(live, tmp_path: Path) -> None:
     stage = live(LEADERBOARD)
     stage.press("End", "ArrowDown", "Delete")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from wmviz.engine.simulate import simulate
 from wmviz.scenario import Scenario
+from wmviz.stage.picture import Frame
 from wmviz.stage.player import module_text, style_text
 from wmviz.stage.still import image_html
 from wmviz.stage.subject import drawable, show, told
@@ -61,17 +63,27 @@ def save_html(source: Scenario | Trace, path: str | Path) -> Path:
     return path
 
 
-def page(trace: Trace, first: Scenario, note: str = "") -> str:
-    """Write the page of a trace."""
-    picture = show(trace, first, note)
-    stage = _place(trace, picture) + _player()
+def page(
+    trace: Trace, first: Scenario, note: str = "", frame: Frame | None = None, shown: Mapping[str, Any] | None = None
+) -> str:
+    """Write the page of a trace.
+
+    Parameters
+    ----------
+    trace, first, note, frame
+        As for `show`.
+    shown
+        What else a stage shows: its open ``parts``, and the variant beside it, as ``other`` and ``differing``.
+    """
+    picture = show(trace, first, note, frame)
+    stage = _place(trace, picture, shown or {}) + _player()
     return _PAGE.format(title=escape(picture["title"]), stage=stage)
 
 
 def fallback_html(trace: Trace, first: Scenario, note: str = "") -> str:
     """Write what a notebook shows where there is no kernel; the player comes once in a notebook."""
     start = "" if _carried.elsewhere() else _player()
-    return _place(trace, show(trace, first, note)) + start + "<script>globalThis.wmvizMount?.()</script>"
+    return _place(trace, show(trace, first, note), {}) + start + "<script>globalThis.wmvizMount?.()</script>"
 
 
 class _Carried:
@@ -104,7 +116,7 @@ def _present_cell() -> Any:
     return shell.get_parent().get("metadata", {}).get("cellId")
 
 
-def _place(trace: Trace, picture: dict[str, Any]) -> str:
+def _place(trace: Trace, picture: dict[str, Any], shown: Mapping[str, Any]) -> str:
     """Write the still picture, with the data that turns it into a stage."""
     values = {
         "events": picture["events"],
@@ -117,6 +129,7 @@ def _place(trace: Trace, picture: dict[str, Any]) -> str:
         "result": -1,
         "problem": "",
         "parts": picture["parts"],
+        **shown,
     }
     packed = _packed(values)
     return (

@@ -283,7 +283,8 @@ class Stage(anywidget.AnyWidget):
         self._give("json", json_text(self.scenario.to_json()))
 
     def _page(self, _command: Mapping[str, Any]) -> None:
-        self._give("page", page(self.trace, self._bench.first, self._note))
+        shown = {"parts": self.parts, "other": self.other, "differing": self.differing}
+        self._give("page", page(self.trace, self._bench.first, self._note, self._frame, shown))
 
     # ------------------------------------------------------------- two variants
 

@@ -27,7 +27,6 @@ const ICONS = {
   pause: "M6 4h3v12H6zM11.5 4h3v12h-3z",
   forward: "M6 4v12l8-6z",
   end: "M15 4v12M4 4v12l8-6z",
-  save: "M10 3v9M6 9l4 4 4-4M4 16.5h12",
   close: "M5 5l10 10M15 5L5 15",
 };
 
