@@ -1,5 +1,6 @@
 """The trace: columns and views, spans, state at a step, ledger, tables, outcomes; our own and one made of reports."""
 
+import inspect
 import pickle
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import wmviz
 from wmviz.observed import OBSERVED, ObservedFiring, observed_trace
 from wmviz.scenario import Scenario
 from wmviz.times import MAX_MS, MIN_MS, time_ms
-from wmviz.trace import Kind, Record, Span, TraceError, WindowOf
+from wmviz.trace import CheckpointPhase, Kind, Record, Span, Status, TraceError, TransactionPhase, WindowOf
 from wmviz.window import GLOBAL_WINDOW, TimeWindow
 
 
@@ -149,6 +150,25 @@ class TestState:
         with pytest.raises(TraceError):
             trace.state(-2)
 
+    def test_without_a_step_it_is_the_last_one(self, trace):
+        assert trace.state() == trace.state(trace.steps - 1)
+        assert trace.ledger() == trace.ledger(trace.steps - 1)
+        assert wmviz.simulate(Scenario.of(events=[], window=10)).state().step == -1
+
+    def test_the_step_at_a_time_is_the_last_one_of_that_millisecond(self, trace):
+        times_ms = list(trace.step_at_ms)
+        assert times_ms == sorted(times_ms)
+        assert trace.step_at(times_ms[0] - 1) == -1
+        assert trace.step_at(times_ms[-1] + 1000) == trace.steps - 1
+        for at_ms in times_ms:
+            step = trace.step_at(at_ms)
+            assert times_ms[step] == at_ms
+            assert step + 1 == trace.steps or times_ms[step + 1] > at_ms
+
+    def test_a_time_that_is_text_is_a_sentence(self, trace):
+        with pytest.raises(TraceError, match=r"at_ms is '7:05'; write milliseconds, as .*time_ms"):
+            trace.step_at("7:05")
+
     def test_a_purged_window_is_open_but_empty(self):
         trace = wmviz.simulate(small(window={"size": 10, "trigger": "purging_event_time"}))
         step = next(row.step for row in trace if row.kind == Kind.PURGED)
@@ -183,6 +203,12 @@ class TestLedger:
         gaps = {"type": "sliding", "size": 3, "slide": 10}
         nowhere = wmviz.simulate(Scenario.of(events=[["x", 1, 5, 1]], window=gaps)).ledger()
         assert (nowhere.in_no_window, nowhere.counted) == (1, 0)
+
+    def test_an_upsert_sink_may_still_show_an_event_that_is_lost(self):
+        crash = {"what": "crash", "at": 15, "down": 1}
+        lossy = Scenario.of(events=[["x", 1, 5], ["x", 1, 12]], window=10, replay="none", happenings=[crash])
+        ledger = wmviz.simulate(lossy).ledger()
+        assert (ledger.lost, ledger.seen) == (2, {0: 1, 1: 1})
 
     def test_a_trace_of_results_has_none_and_says_what_to_do(self):
         trace = wmviz.simulate(small(), trace="results")
@@ -319,3 +345,20 @@ class TestObserved:
 def test_times_in_ids_are_the_readable_ones():
     assert wmviz.simulate(wmviz.scenario("leaderboard")).event_index("r4471@6:56") == 10
     assert time_ms("6:56") == 24_960_000
+
+
+class TestKinds:
+    @pytest.mark.parametrize("described", [Kind, CheckpointPhase, TransactionPhase, Status])
+    def test_help_says_what_each_member_means(self, described):
+        said = " ".join(inspect.getdoc(described).split())
+        for member in described:
+            assert f"{member.name} {member.__doc__}" in said
+            assert member.__doc__.endswith(".")
+            assert described(int(member)) is member
+
+    def test_they_are_found_where_one_looks(self):
+        assert wmviz.Kind is Kind
+        assert "help(wmviz.Kind)" in inspect.getdoc(wmviz.Trace)
+        trace = wmviz.simulate(wmviz.scenario("leaderboard"))
+        assert isinstance(trace.state(), wmviz.State)
+        assert isinstance(trace.ledger(), wmviz.Ledger)

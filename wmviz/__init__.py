@@ -13,18 +13,22 @@ from wmviz.catalogue import names as scenarios
 from wmviz.catalogue import scenario
 from wmviz.engine.simulate import simulate
 from wmviz.scenario import Event, Scenario, ScenarioError, Window
-from wmviz.trace import Trace
+from wmviz.trace import Kind, Trace
 
 if TYPE_CHECKING:
     from wmviz import charts, course, flink
     from wmviz.comparison import compare
     from wmviz.stage import play
+    from wmviz.state import Ledger, State
 
 __version__ = "0.1.0"
 __all__ = [
     "Event",
+    "Kind",
+    "Ledger",
     "Scenario",
     "ScenarioError",
+    "State",
     "Trace",
     "Window",
     "charts",
@@ -38,6 +42,8 @@ __all__ = [
 ]
 # Name → (module, attribute); None: the module itself.
 _LAZY = {
+    "Ledger": ("wmviz.state", "Ledger"),
+    "State": ("wmviz.state", "State"),
     "charts": ("wmviz.charts", None),
     "compare": ("wmviz.comparison", "compare"),
     "course": ("wmviz.course", None),

@@ -49,6 +49,11 @@ class Ledger:
         restored job has to read again.
     accepted, missed
         Pairs of an event and one of its windows: taken in, or silently passed over because that window was gone.
+
+    Notes
+    -----
+    Lost means that the state of the job does not have the event and will not get it. With replay "none" and no
+    checkpoint an upsert sink may still show a result that counts it, written before the crash; `seen` tells.
     """
 
     arrived: int
@@ -118,7 +123,8 @@ class State:
     Attributes
     ----------
     watermarks, statuses
-        By name: of tasks, partitions (``"partition 0"``) and channels (``"source[0] → window"``).
+        By name: of tasks (``"window"``, or ``"window[0]"``, ``"window[1]"`` if there are several; the source alike),
+        partitions (``"partition 0"``) and channels (``"source[0] → window"``).
     windows
         Those that have state.
     ledger
@@ -155,12 +161,16 @@ class State:
 
     @property
     def sink(self) -> tuple[SinkRow, ...]:
-        """What a reader of the sink finds: the committed results of a transactional one."""
+        """What a reader of the sink finds: rows of (key, window, value), the earliest window first.
+
+        An upsert sink has one row for each key and window, others one for each firing. Of a transactional one the
+        reader finds only committed results.
+        """
         return self.read_sink(True)
 
     @property
     def uncommitted(self) -> tuple[SinkRow, ...]:
-        """What a reader of uncommitted results finds, aborted ones too; for other sinks the same as `sink`."""
+        """What a reader of uncommitted results finds, aborted ones too, in such rows; of other sinks that is `sink`."""
         return self.read_sink(False)
 
 

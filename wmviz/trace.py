@@ -16,7 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from wmviz.scenario import Event, Scenario
 from wmviz.times import MIN_MS
@@ -28,111 +29,105 @@ if TYPE_CHECKING:
     from wmviz.state import Ledger, State, States
 
 
-class Kind(IntEnum):
-    """What a row says about its subject."""
-
-    ARRIVED = 0
-    """The source reads an event; value: its timestamp."""
-    WATERMARK = 1
-    """The clock of a place moves; value: the new watermark."""
-    ADDED = 2
-    """A window takes in an event; value: the window's running result; cause: the row ARRIVED of that event."""
-    MISSED = 3
-    """An event is too late for one of its windows, but not for all; value: the index of that window."""
-    LATE = 4
-    """An event goes to the late side output; value: the watermark."""
-    DROPPED = 5
-    """An event is dropped and counted (numLateRecordsDropped); value: the watermark."""
-    NO_WINDOW = 6
-    """An event falls between two windows and vanishes uncounted."""
-    FIRED = 7
-    """A window emits its result; value: the result; cause: the watermark or the event that made it fire."""
-    PURGED = 8
-    """A purging trigger empties the window after a firing."""
-    CLEANED = 9
-    """The state of a window is deleted; cause: the watermark that reached the cleanup time."""
-    WRITTEN = 10
-    """The sink's row of a key and window changes; value: the new value; cause: the firing."""
-    ENDED = 11
-    """The input of a source ends; a last watermark MAX follows, unless the source is idle."""
-    STATUS = 12
-    """A place, partition or channel becomes idle, active, or left out; value: the `Status`."""
-    MERGED = 13
-    """A session becomes part of a larger one, the subject; value: the index of the session that ends so."""
-    CHECKPOINT = 14
-    """A checkpoint starts, is complete, or is given up; value: the `CheckpointPhase`."""
-    SNAPSHOT = 15
-    """A task takes its snapshot, and a source sends the barrier; value: the checkpoint; `details`: a `Snapshot`."""
-    BARRIER = 16
-    """A task takes a barrier from a channel; value: the checkpoint."""
-    STORED = 17
-    """A task hands in what was in its channels (unaligned); value: the checkpoint; `details`: the elements."""
-    BLOCKED = 18
-    """A channel waits for the barriers of the others; value: the checkpoint, or 0 when it goes on."""
-    QUEUED = 19
-    """An element has to wait in a channel; value: how many wait there; cause: the row that sent it."""
-    TAKEN = 20
-    """A task takes an element that has waited; value: how many still wait there; cause: its row QUEUED."""
-    BACKPRESSURED = 21
-    """A source subtask cannot send, because a channel is full (1), or can again (0)."""
-    PAUSED = 22
-    """Watermark alignment lets a subtask or partition wait (1) or read again (0)."""
-    ALLOWED = 23
-    """Watermark alignment announces how far a source may go; value: that watermark."""
-    CRASHED = 24
-    """The job fails and loses all that is in its tasks; value: the time in ms at which it starts again."""
-    STOPPED = 25
-    """The job stops with a savepoint; value: the time in ms at which it resumes."""
-    RESTORED = 26
-    """The job runs again; value: the checkpoint whose state it has, or 0 for none."""
-    GONE = 27
-    """The state of a window is gone with its task."""
-    RELOADED = 28
-    """The state of a window comes back from a checkpoint; value: the window's running result."""
-    REWOUND = 29
-    """What became of an event is undone by a restore: the source gives it again, or it waits in a channel again."""
-    LOST = 30
-    """An event is lost: no state has it, and the source cannot give it again."""
-    TRANSACTION = 31
-    """A transaction of the sink begins or goes on; value: the `TransactionPhase`."""
-    COMMITTED = 32
-    """A result can be read by those who read committed results only; value: the result; cause: the transaction."""
-    EMPTIED = 33
-    """What waited in a channel is gone with the job."""
+_Members = TypeVar("_Members", bound="_Described")
 
 
-class CheckpointPhase(IntEnum):
+class _Described(IntEnum):
+    """Numbers whose members have a docstring."""
+
+    def __new__(cls: type[_Members], value: int, about: str = "") -> _Members:
+        """Make a member of its number and what it means."""
+        member = int.__new__(cls, value)
+        member._value_, member.__doc__ = value, about
+        return member
+
+
+def _with_members(described: type[_Members]) -> type[_Members]:
+    """Let the docstring of the class, too, say what each member means: ``help(Kind)``."""
+    lines = (
+        f"    {member.name}\n" + fill(str(member.__doc__), 112, initial_indent=" " * 8, subsequent_indent=" " * 8)
+        for member in described
+    )
+    described.__doc__ = f"{described.__doc__}\n\n    Members\n    -------\n" + "\n".join(lines) + "\n    "
+    return described
+
+
+@_with_members
+class Kind(_Described):
+    """What a row says about its subject, and what its value is."""
+
+    ARRIVED = 0, "The source reads an event; value: its timestamp."
+    WATERMARK = 1, "The clock of a place moves; value: the new watermark."
+    ADDED = 2, "A window takes in an event; value: the window's running result; cause: the row ARRIVED of that event."
+    MISSED = 3, "An event is too late for one of its windows, but not for all; value: the index of that window."
+    LATE = 4, "An event goes to the late side output; value: the watermark."
+    DROPPED = 5, "An event is dropped and counted (numLateRecordsDropped); value: the watermark."
+    NO_WINDOW = 6, "An event falls between two windows and vanishes uncounted."
+    FIRED = 7, "A window emits its result; value: the result; cause: the watermark or the event that made it fire."
+    PURGED = 8, "A purging trigger empties the window after a firing."
+    CLEANED = 9, "The state of a window is deleted; cause: the watermark that reached the cleanup time."
+    WRITTEN = 10, "The sink's row of a key and window changes; value: the new value; cause: the firing."
+    ENDED = 11, "The input of a source ends; a last watermark MAX follows, unless the source is idle."
+    STATUS = 12, "A place, partition or channel becomes idle, active, or left out; value: the `Status`."
+    MERGED = 13, "A session becomes part of a larger one, the subject; value: the index of the session that ends so."
+    CHECKPOINT = 14, "A checkpoint starts, is complete, or is given up; value: the `CheckpointPhase`."
+    SNAPSHOT = (
+        15,
+        "A task takes its snapshot, and a source sends the barrier; value: the checkpoint; `details`: a `Snapshot`.",
+    )
+    BARRIER = 16, "A task takes a barrier from a channel; value: the checkpoint."
+    STORED = 17, "A task hands in what was in its channels (unaligned); value: the checkpoint; `details`: the elements."
+    BLOCKED = 18, "A channel waits for the barriers of the others; value: the checkpoint, or 0 when it goes on."
+    QUEUED = 19, "An element has to wait in a channel; value: how many wait there; cause: the row that sent it."
+    TAKEN = 20, "A task takes an element that has waited; value: how many still wait there; cause: its row QUEUED."
+    BACKPRESSURED = 21, "A source subtask cannot send, because a channel is full (1), or can again (0)."
+    PAUSED = 22, "Watermark alignment lets a subtask or partition wait (1) or read again (0)."
+    ALLOWED = 23, "Watermark alignment announces how far a source may go; value: that watermark."
+    CRASHED = 24, "The job fails and loses all that is in its tasks; value: the time in ms at which it starts again."
+    STOPPED = 25, "The job stops with a savepoint; value: the time in ms at which it resumes."
+    RESTORED = 26, "The job runs again; value: the checkpoint whose state it has, or 0 for none."
+    GONE = 27, "The state of a window is gone with its task."
+    RELOADED = 28, "The state of a window comes back from a checkpoint; value: the window's running result."
+    REWOUND = (
+        29,
+        "What became of an event is undone by a restore: the source gives it again, or it waits in a channel again.",
+    )
+    LOST = 30, "An event is lost: no state has it, and the source cannot give it again."
+    TRANSACTION = 31, "A transaction of the sink begins or goes on; value: the `TransactionPhase`."
+    COMMITTED = (
+        32,
+        "A result can be read by those who read committed results only; value: the result; cause: the transaction.",
+    )
+    EMPTIED = 33, "What waited in a channel is gone with the job."
+
+
+@_with_members
+class CheckpointPhase(_Described):
     """How far a checkpoint is."""
 
-    STARTED = 0
-    COMPLETED = 1
-    FAILED = 2
+    STARTED = 0, "The sources are told to send its barrier."
+    COMPLETED = 1, "Every task has handed in its snapshot."
+    FAILED = 2, "It is given up."
 
 
-class TransactionPhase(IntEnum):
+@_with_members
+class TransactionPhase(_Described):
     """How far a transaction is."""
 
-    OPEN = 0
-    """It takes rows."""
-    PREPARED = 1
-    """A barrier has ended it; it waits for the checkpoint to be complete."""
-    COMMITTED = 2
-    """Its rows are there for readers of committed rows."""
-    ABORTED = 3
-    """Its rows will never count: the job has restarted before them, or the broker's timeout is over."""
-    LOST = 4
-    """It should have been committed but was timed out before: no replay brings its rows back."""
+    OPEN = 0, "It takes rows."
+    PREPARED = 1, "A barrier has ended it; it waits for the checkpoint to be complete."
+    COMMITTED = 2, "Its rows are there for readers of committed rows."
+    ABORTED = 3, "Its rows will never count: the job has restarted before them, or the broker's timeout is over."
+    LOST = 4, "It should have been committed but was timed out before: no replay brings its rows back."
 
 
-class Status(IntEnum):
+@_with_members
+class Status(_Described):
     """Whether a watermark counts for those that wait for it."""
 
-    ACTIVE = 0
-    """It counts."""
-    IDLE = 1
-    """Nobody waits for it: no event has come for a while."""
-    LEFT_OUT = 2
-    """The channel is active again, but behind: nobody waits until it has caught up (StatusWatermarkValve)."""
+    ACTIVE = 0, "It counts."
+    IDLE = 1, "Nobody waits for it: no event has come for a while."
+    LEFT_OUT = 2, "The channel is active again, but behind: nobody waits until it has caught up (StatusWatermarkValve)."
 
 
 SUBJECT_OF = {
@@ -254,7 +249,19 @@ class Record(NamedTuple):
 
 
 class Firing(NamedTuple):
-    """One firing of a window; `nth` counts the firings of this key and window from 1."""
+    """One firing of a window.
+
+    Attributes
+    ----------
+    key, window
+        Whose; the window has ``start_ms`` and ``end_ms``.
+    nth
+        Counts the firings of this key and window from 1.
+    value, event_ids
+        The result, and the ids of the events that it is made of, in order of arrival.
+    watermark_ms, at_ms
+        The window task's watermark, and the time by the server's clock.
+    """
 
     key: str
     window: AnyWindow
@@ -312,7 +319,9 @@ class Trace:
     """The log of one run of a scenario, by our engine or by Flink.
 
     Made by ``wmviz.simulate`` and ``wmviz.flink.run``. Read it through `firings`, `late`, `dropped`, `watermarks` and
-    `table` (pandas), through `outcomes`, `state` and `spans`, or row by row: ``trace[i]``.
+    `table` (pandas), through `totals`, `all_firings`, `outcomes`, `state`, `ledger` and `spans`, in words through
+    `explain` and `sentence`, or row by row: ``trace[i]`` is a `Record`. ``help(wmviz.Kind)`` lists the kinds of rows,
+    and what the value of each is.
 
     Attributes
     ----------
@@ -323,8 +332,9 @@ class Trace:
     recorded
         Whether this is a stored run of Flink, not one that ran here.
     places, clocks
-        Names of the tasks, and of everything that has a watermark: the tasks, then partitions and channels. Behind
-        the tasks, places may have the job itself, which has none.
+        Names of the tasks, and of everything that has a watermark: the tasks, then partitions and channels. A single
+        task is ``"source"`` or ``"window"``; several are ``"window[0]"``, ``"window[1]"`` and so on. Behind the tasks,
+        places may have the job itself, which has none.
     channels, checkpoints, windows
         Names of the channels; the checkpoints and savepoints; the windows of keys; in the order of their indices.
     contents, details
@@ -483,23 +493,43 @@ class Trace:
             for row, end in zip(rows, ends, strict=False)
         ]
 
-    def state(self, step: int) -> State:
+    def state(self, step: int | None = None) -> State:
         """Give everything that stands after a step; only the subjects alive then are asked.
 
         Parameters
         ----------
         step
-            From 0; -1 is the state before the first step.
+            From 0, or the last one if none is given; -1 is the state before the first step. That of a time is
+            ``trace.state(trace.step_at(time_ms("7:05")))``.
+
+        Raises
+        ------
+        TraceError
+            If there is no such step, or the trace does not hold every kind of row.
         """
         self._needs_all("the state at a step")
         return self._states.at(self._checked(step))
 
     def ledger(self, step: int | None = None) -> Ledger:
-        """Count where every event is after a step (the last one if none is given)."""
+        """Count where every event is after a step, by default the last one; as in `state`."""
         self._needs_all("the ledger")
-        return self._states.ledger(self.steps - 1 if step is None else self._checked(step))
+        return self._states.ledger(self._checked(step))
 
-    def _checked(self, step: int) -> int:
+    def step_at(self, at_ms: int) -> int:
+        """Give the last step up to a time of the server's clock, with all of that millisecond; -1 before the first.
+
+        Parameters
+        ----------
+        at_ms
+            In ms since the epoch: ``wmviz.times.time_ms("7:05")``.
+        """
+        if not isinstance(at_ms, int):
+            raise TraceError(f'at_ms is {at_ms!r}; write milliseconds, as wmviz.times.time_ms("7:05") gives them')
+        return bisect_right(self.step_at_ms, at_ms) - 1
+
+    def _checked(self, step: int | None) -> int:
+        if step is None:
+            return self.steps - 1
         if not isinstance(step, int):
             raise TraceError(f"step {step!r} is no whole number; write state(0)")
         if not -1 <= step < self.steps:
@@ -541,7 +571,7 @@ class Trace:
 
     @cached_property
     def all_firings(self) -> tuple[Firing, ...]:
-        """Every firing, in order."""
+        """Every firing, in order, each a `Firing` with its key, ``.window``, ``.value``, ``.event_ids`` and more."""
         found = []
         for row in self._rows(Kind.FIRED):
             index = self.subject[row]
@@ -586,9 +616,10 @@ class Trace:
 
     @cached_property
     def totals(self) -> dict[tuple[str, int | None, int | None], Any]:
-        """What a reader of the sink finds at the end: (key, start, end) → the value, or all values if it appends.
+        """What a reader of the sink finds at the end: (key, start_ms, end_ms) → the value of an upsert sink.
 
-        Of a transactional sink only what is committed counts.
+        For an append or a transactional sink it is the list of all values of that key and window, in order, also where
+        there is only one: each firing is a row. Of a transactional sink only what is committed counts.
         """
         written: dict[tuple[str, int | None, int | None], list[int]] = {}
         for row in self._rows(Kind.COMMITTED if self.scenario.sink == "transactional" else Kind.WRITTEN):
