@@ -38,9 +38,7 @@ def total() -> Question:
         "Checkpoint 1 of 6:59 has 9,400 m of r4471. Then come 800 m at 6:59:10, the crash at 6:59:20, and 1,000 m at "
         "6:59:30, while the job is down. What is r4471's 6 am total in the end?",
         (
-            Choice(
-                9_400, "9,400 m", "That is the checkpoint alone. The source goes back too, and reads on from there."
-            ),
+            Choice(9_400, "9,400 m", "That is the checkpoint alone. The source goes back too, and reads on."),
             Choice(10_400, "10,400 m", "You lost the 800 m that came after the checkpoint. They are read again."),
             Choice(
                 11_200,
@@ -57,12 +55,12 @@ def final() -> Question:
     """Ask what a late event does that is read again after the restore."""
     trace = wmviz.simulate(wmviz.scenario("restore-overwrites-total"))
     return Question(
-        "The 500 m of 6:58 were too late before the crash. Checkpoint 6 of 7:24 does not have the 6 am window any more. "
+        "The 500 m of 6:58 were too late before the crash. Checkpoint 6 of 7:24 has no 6 am window any more. "
         "After the crash the source reads the 500 m again. What does the sink say of r4471 at 6 am?",
         (
             Choice(3_000, "3,000 m: the event is too late again", "It would be, if the watermark were still there."),
             Choice(
-                3_500, "3,500 m: now it is added", "To add it, the job would need the 3,000 m. That state is deleted."
+                3_500, "3,500 m: now it is added", "To add it, the job would need the 3,000 m, and they are deleted."
             ),
             Choice(500, "500 m: it opens the window anew", "The watermark is at the start again, so nothing is late."),
         ),
@@ -90,7 +88,7 @@ def watermark() -> Question:
             Choice(
                 time_ms("6:59:39.999"),
                 "The server's clock, minus 1 ms",
-                "Event time does not follow the clock: nothing moves it but events.",
+                "Nothing moves event time but events.",
             ),
         ),
         now_ms,
@@ -105,7 +103,7 @@ def downtime() -> Question:
         for down in ("1 min", "2 h")
     }
     return Question(
-        "The leaderboard has 20 min of allowed lateness. It crashes at 7:08 and is down for 2 hours. Are more events too "
+        "The leaderboard has 20 min of allowed lateness. It crashes at 7:08 and is down for 2 h. Are more events too "
         "late than after a minute?",
         (
             Choice(
@@ -188,11 +186,11 @@ def safe() -> Task:
         got_ms = read_time(got)
         if got_ms == answer_ms:
             return right(f"{time_text(answer_ms)} − 2 min − 1 ms = 7:19:59.999: there the 6 am window is gone.")
-        side = "too late: an earlier one is enough" if got_ms > answer_ms else "too early: the 6:58 is still accepted"
+        side = "too late: an earlier one is enough" if got_ms > answer_ms else "too early: the 6:58 is accepted"
         return wrong(whys.get(got_ms, f"{time_text(got_ms)} is {side}."))
 
     return Task(
-        "The bound is 2 min, the lateness 20 min. After the restore, the source first reads an event of r9, then r4471's "
+        "The bound is 2 min, the lateness 20 min. After the restore the source reads an event of r9, then r4471's "
         "6:58. Which is the earliest event time of r9 that keeps the 3,000 m safe?",
         judge,
         (
