@@ -1,5 +1,6 @@
 // The stage: the parts on one playhead, and the gestures. What it knows, the host knows too.
 
+const LEAST_WIDTH = 160;
 const SAVE_EVERY = 100; // ms between two reports of the playhead, and between two readings of the sentences while it plays
 
 class Stage {
@@ -116,7 +117,7 @@ class Stage {
     this.differing = this.host.get("differing");
     this.variant.show(this.host.get("other") ?? {}, this.differing ?? {}, this.width, this.plane.highest);
     this.name.hidden = this.variant.node.hidden;
-    this.pipeline = this.open("pipeline") ? new Pipeline(this.picture, Math.floor(this.root.clientWidth - 34)) : null;
+    this.pipeline = this.open("pipeline") ? new Pipeline(this.picture, Math.max(LEAST_WIDTH, Math.floor(this.root.clientWidth - 34))) : null;
     this.pipelineBox.replaceChildren(...(this.pipeline ? [this.pipeline.node] : []));
     this.pipelineBox.hidden = !this.pipeline;
     this.results.node.hidden = !this.open("results") || !this.picture.results.length;
@@ -168,7 +169,7 @@ class Stage {
 
   resize() {
     const width = Math.floor(this.planeBox.clientWidth);
-    if (width === this.width) return;
+    if (width === this.width || width < LEAST_WIDTH) return; // not shown just now
     this.width = width;
     requestAnimationFrame(() => this.build());
   }
