@@ -42,7 +42,7 @@ def test_what_is_no_generator_is_refused():
         wmviz.simulate(SCENARIO, generator=5)
 
 
-@pytest.mark.parametrize("step", [None, "x", 1.5, []])
+@pytest.mark.parametrize("step", ["x", 1.5, []])
 def test_a_step_is_a_whole_number(step):
     with pytest.raises(TraceError, match="is no whole number"):
         wmviz.simulate(SCENARIO).state(step)

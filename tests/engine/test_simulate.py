@@ -140,6 +140,18 @@ class TestWaysToRun:
         assert [f.watermark_ms for f in wmviz.simulate(scenario, generator=Boldly(0)).all_firings] == [9]
         assert wmviz.simulate(scenario).all_firings == ()
 
+    @pytest.mark.parametrize("emission", ["event", "interval"])
+    def test_what_a_generator_of_ones_own_gives_at_an_event_goes_out(self, emission):
+        class Punctuated:
+            def on_event(self, timestamp_ms):
+                return timestamp_ms
+
+            def on_periodic_emit(self):
+                return None
+
+        scenario = Scenario.of(events=[["x", 1, 5], ["x", 2, 9]], window=10, emission=emission)
+        assert [f.watermark_ms for f in wmviz.simulate(scenario, generator=Punctuated()).all_firings] == [9]
+
 
 def statuses(trace):
     return [(row.at_ms, row.value) for row in trace if row.kind == Kind.STATUS and row.place == "source"]

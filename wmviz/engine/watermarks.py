@@ -155,9 +155,9 @@ class EmitOnEvent:
         self._see, self._ask = generator.on_event, generator.on_periodic_emit
 
     def on_event(self, timestamp_ms: int) -> int | None:
-        """Show the event to the generator, and ask it."""
-        self._see(timestamp_ms)
-        return self._ask()
+        """Show the event to the generator, and ask it; of two watermarks the lower would be no progress."""
+        given = [ms for ms in (self._see(timestamp_ms), self._ask()) if ms is not None]
+        return max(given, default=None)
 
     def on_periodic_emit(self) -> None:
         """Give nothing."""
