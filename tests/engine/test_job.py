@@ -282,3 +282,11 @@ class TestOtherJobs:
         monkeypatch.setattr("wmviz.engine.job.MOST_CHECKPOINTS", 5)
         with pytest.raises(ScenarioError, match=r"more than 5 checkpoints; write a longer checkpoints\.interval"):
             run(["a", 1, 1, 0], checkpoints={"interval": 10}, end_of_input=1000)
+
+    def test_a_window_that_has_been_purged_is_there_again_without_events(self):
+        window = {"size": 10, "trigger": "purging_count:1"}
+        crash = {"what": "crash", "at": 7, "down": 0}
+        trace = run(["a", 1, 1, 0], window=window, checkpoints=of_checkpoint({}), happenings=[crash], end_of_input=20)
+        again = next(record for record in trace if record.kind == Kind.RELOADED)
+        assert (again.value, trace.firing_events(again.row)) == (0, [])
+        assert [record.at_ms for record in trace if record.kind == Kind.CLEANED] == [20]

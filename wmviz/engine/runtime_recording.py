@@ -224,9 +224,11 @@ class RuntimeRecording(Recorder):
         """A window task has its windows again."""
         self._continue(place)
         for pane in panes:
-            if not pane.length or not self._observes_all:
+            if not pane.is_open or not self._observes_all:
                 continue
-            value = pane.accumulator if self._result is None else self._result(pane.accumulator, pane.length)
+            value = pane.accumulator if pane.length else 0  # it may have been purged
+            if pane.length and self._result is not None:
+                value = self._result(value, pane.length)
             row = self._row(Kind.RELOADED, self._index_of(pane.key, pane.window), value, self.cause)
             self.trace.contents[row] = Content(pane.events, pane.length)
 

@@ -127,7 +127,7 @@ class _DirectJob:
         self._pass_time(*((MAX_MS, MAX_MS) if end_ms is None else (end_ms, end_ms + 1)))
         if end_ms is not None:
             # Processing-time timers that are not due yet never run: the tasks are gone.
-            recorder.at_ms = end_ms
+            recorder.at_ms = max(end_ms, scenario.grid_start_ms)  # without events it may lie before the start
             for source in sources:
                 source.end()
 
