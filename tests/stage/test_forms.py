@@ -259,6 +259,22 @@ def test_the_bundle_has_a_widget_a_page_part_and_a_text(monkeypatch: pytest.Monk
     assert len(html) < 150_000
 
 
+def test_a_busy_stage_of_200_events_stays_small() -> None:
+    events = [[f"k{n % 9}", 1, n * 5_000, n * 5_000 + n * 7_919 % 90_000, n % 4] for n in range(200)]
+    busy = Scenario.of(
+        events=events,
+        subtasks=2,
+        window_tasks=2,
+        work="1 s",
+        checkpoints="1 min",
+        happenings={"what": "crash", "at": 400_000},
+        window="10 min",
+        lateness="5 min",
+        bound="1 min",
+    )
+    assert len(pages.page(wmviz.simulate(busy), busy)) < 150_000
+
+
 def test_the_player_is_in_one_cell_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "_carried", pages._Carried())
     cells = iter(["a", "b", "a", "b"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from html import escape
@@ -150,9 +151,14 @@ add("script", {{ type: "module", textContent: script }});
 
 def _player() -> str:
     """Write the player, packed, with the few lines that unpack it."""
-    module = module_text() + "\nglobalThis.wmvizMount = mountAll;\nmountAll();\n"
-    start = _START.format(packed=_packed([style_text(), module]))
+    module = _bare(module_text()) + "\nglobalThis.wmvizMount = mountAll;\nmountAll();\n"
+    start = _START.format(packed=_packed([_bare(style_text()), module]))
     return f'<script type="module" data-wmviz-player>{start}</script>'
+
+
+def _bare(text: str) -> str:
+    """Take out what only readers of the source need: lines of comment, and the white space before each line."""
+    return re.sub(r"^\s*(//.*|/\*.*\*/)?\n?", "", text, flags=re.MULTILINE)
 
 
 def _packed(values: Any) -> str:
