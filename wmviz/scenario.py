@@ -330,6 +330,7 @@ def _check_sql(scenario: Scenario) -> None:
 
 def _check_happenings(scenario: Scenario) -> None:
     ids = {event.id for event in scenario.events} if any(h.after for h in scenario.happenings) else set()
+    settings = scenario  # each stop changes what the ones before have left
     for index, happening in enumerate(scenario.happenings):
         where = f"happenings[{index}]"
         check_settings(happening, where)
@@ -345,7 +346,7 @@ def _check_happenings(scenario: Scenario) -> None:
         changes = happening.changed_fields
         if changes:
             try:
-                replace(scenario, happenings=(), **_read(changes, scenario))
+                settings = replace(settings, happenings=(), **_read(changes, settings))
             except ScenarioError as error:
                 raise ScenarioError(f"{where}.with: {error}") from None
 

@@ -207,6 +207,12 @@ class TestSavepoint:
         assert len(rows(trace, Kind.STOPPED)) == 1
         assert trace.settings[0][1].bound_ms == 1
 
+    def test_the_changes_of_a_second_stop_must_fit_those_of_the_first(self):
+        changes = {"checkpoints": {"max_concurrent": 2}}, {"checkpoints": {"mode": "unaligned"}}
+        stops = [{"what": "stop", "at": at, "with": with_} for at, with_ in zip((5, 9000), changes, strict=True)]
+        with pytest.raises(ScenarioError, match=r"happenings\[1\]\.with: checkpoints\.max_concurrent"):
+            run(["a", 1, 1, 0], happenings=stops)
+
     def test_a_stop_that_the_changes_do_not_fit_is_refused_when_the_scenario_is_made(self):
         with pytest.raises(ScenarioError, match=r"happenings\[0\]\.with is '\{oops'; write an object"):
             Scenario(window=wmviz.Scenario.of(window=TEN).window, happenings=(Happening("stop", 5, changes="{oops"),))
