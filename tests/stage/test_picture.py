@@ -8,11 +8,12 @@ import pytest
 import wmviz
 from wmviz.event import write_events
 from wmviz.scenario import Scenario
+from wmviz.stage.clocks import ENDED
 from wmviz.stage.marks import Look, State
 from wmviz.stage.picture import needs_dates, picture_of, window_text
 from wmviz.stage.subject import MOST_EVENTS, drawable, show, told
 from wmviz.times import time_text
-from wmviz.trace import Kind, Trace, TraceError
+from wmviz.trace import Kind, Status, Trace, TraceError
 from wmviz.window import AnyWindow, TimeWindow
 
 LEADERBOARD = wmviz.scenario("leaderboard")
@@ -130,7 +131,8 @@ def test_results_and_watermark_equal_the_state_at_every_step(trace: Trace) -> No
             text = picture["times"][clock["values"][2 * stands + 1]][1] if stands >= 0 else "MIN"
             assert text == time_text(state.watermarks[clock["name"]], zone)
             stands = standing(clock["status"][::2], step)
-            assert (clock["status"][2 * stands + 1] if stands >= 0 else 0) == state.statuses[clock["name"]]
+            status = clock["status"][2 * stands + 1] if stands >= 0 else 0
+            assert (Status.ACTIVE if status == ENDED else status) == state.statuses[clock["name"]]
 
 
 def test_bands_follow_their_windows(trace: Trace) -> None:
@@ -299,3 +301,10 @@ def test_what_is_on_its_way_comes_through(name: str) -> None:
             assert all(first < end for first, end, _ in channel["travels"])
             barriers = [element for _, _, element in channel["travels"] if element.startswith("b")]
             assert barriers == sorted(set(barriers), key=lambda barrier: int(barrier[1:]))
+
+
+def test_a_partition_that_has_ended_holds_nothing_back() -> None:
+    finished = wmviz.scenario("finished-input").replace(subtasks=1)
+    source, _, first, second = picture_of(wmviz.simulate(finished))["watermarks"]
+    assert (first["status"], second["status"][-1]) == ([], ENDED)
+    assert source["held"][-1][2] == "partition 0"

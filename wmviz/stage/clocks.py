@@ -13,8 +13,12 @@ MOST_LINES = 8
 """Inputs whose watermarks are lines on the plane; lanes and pipeline show the others."""
 MOST_NAMES = 3
 """Inputs that are named when several hold a watermark back."""
-STATUSES = ("active", "idle", "left out")
-"""The words for each `Status`."""
+STATUSES = (*(status.name.lower().replace("_", " ") for status in Status), "ended")
+"""The words for each `Status`; behind them, for a partition that has come to its end."""
+ENDED = len(Status)
+
+
+_READ = frozenset({Kind.WATERMARK, Kind.STATUS, Kind.ENDED, Kind.CRASHED, Kind.STOPPED})
 
 
 class Held(NamedTuple):
@@ -109,26 +113,35 @@ class Clocks(list[Clock]):
         before = -1
         columns = (trace.step, trace.kind, trace.subject, trace.value)
         for row, (step, kind, subject, value) in enumerate(zip(*columns, strict=True)):
-            if kind not in (Kind.WATERMARK, Kind.STATUS):
+            if kind not in _READ:
                 continue
             if step != before:
                 self._settle(before, touched)
                 before = step
-            now, changes = (
-                (self._watermarks_ms, self[subject].values)
-                if kind == Kind.WATERMARK
-                else (self._statuses, self[subject].statuses)
-            )
-            now[subject] = value
-            _put(changes, step, value)
             if kind == Kind.WATERMARK:
-                clock = self[subject]
-                del clock.rows[len(clock.values) - 1 :]
-                clock.rows.append(row)
-            combiner = self[subject].into
-            if combiner is not None:
-                touched.add(combiner)
+                self._watermark(row, step, subject, value)
+            elif kind == Kind.STATUS:
+                self._status(step, subject, value)
+            elif kind == Kind.ENDED and self[subject].role == "partition":
+                self._status(step, subject, ENDED)
+            elif kind in (Kind.CRASHED, Kind.STOPPED):  # it begins again
+                for index, status in enumerate(self._statuses):
+                    if status == ENDED:
+                        self._status(step, index, Status.ACTIVE)
+            if kind not in (Kind.CRASHED, Kind.STOPPED):
+                touched |= {into for into in (self[subject].into,) if into is not None}
         self._settle(before, touched)
+
+    def _watermark(self, row: int, step: int, index: int, watermark_ms: int) -> None:
+        clock = self[index]
+        self._watermarks_ms[index] = watermark_ms
+        _put(clock.values, step, watermark_ms)
+        del clock.rows[len(clock.values) - 1 :]
+        clock.rows.append(row)
+
+    def _status(self, step: int, index: int, status: int) -> None:
+        self._statuses[index] = status
+        _put(self[index].statuses, step, status)
 
     def _settle(self, step: int, touched: set[int]) -> None:
         for into in touched:

@@ -45,7 +45,9 @@ class Clockwork {
   }
 }
 
-const STATUS_SIGNS = ["", "M-3.5 -4.5V4.5M3.5 -4.5V4.5", "M0 -5L5 4H-5Z"]; // idle: a pause sign; left out: a triangle
+// Idle: a pause sign; left out: a triangle; ended: a stop sign.
+const STATUS_SIGNS = ["", "M-3.5 -4.5V4.5M3.5 -4.5V4.5", "M0 -5L5 4H-5Z", "M-4 -4H4V4H-4Z"];
+const PAUSED = 4; // by watermark alignment
 
 /** The words for an input at a step, colour left aside. */
 function inputWords(clockwork, index, { status, holds }) {

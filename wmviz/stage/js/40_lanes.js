@@ -75,7 +75,7 @@ class Lanes {
   quietSpans({ clock, reading }, nth) {
     const { steps, pipeline } = this.picture;
     const paused = pipeline.paused.find(([index]) => index === reading)?.slice(1) ?? [];
-    return [...this.spansOf(this.clockwork.points(clock), nth), ...this.spansOf(paused.map(([step, value]) => ({ step, x: steps[step], status: value && 3 })), nth)];
+    return [...this.spansOf(this.clockwork.points(clock), nth), ...this.spansOf(paused.map(([step, value]) => ({ step, x: steps[step], status: value && PAUSED })), nth)];
   }
 
   spansOf(points, nth) {
