@@ -241,3 +241,13 @@ def test_on_flink_a_checkpoint_that_expires_makes_the_job_fail_by_default(flink)
     assert "Checkpoint expired before completing" in told("0 CHECKPOINT_EXPIRED")
     assert told("0 CHECKPOINT_EXPIRED").startswith("the job fails")
     assert told("1 CHECKPOINT_EXPIRED") == ""
+
+
+def test_on_flink_several_checkpoints_at_a_time_are_refused_while_unaligned_ones_are_on(flink):
+    from py4j.protocol import Py4JJavaError
+
+    graph = flink.startup.job().get_gateway().jvm.org.apache.flink.runtime.jobgraph
+    settings = graph.tasks.CheckpointCoordinatorConfiguration.builder().setMaxConcurrentCheckpoints(2)
+    settings.setUnalignedCheckpointsEnabled(False).build()
+    with pytest.raises(Py4JJavaError, match="maxConcurrentCheckpoints can't be > 1"):
+        settings.setUnalignedCheckpointsEnabled(True).build()
