@@ -271,3 +271,13 @@ class TestRunningJob:
         for inputs, word in ((1, "channel"), (2, "input")):
             told = sentences(run(events, **fields, inputs=inputs), Kind.STATUS)
             assert any(text.startswith(f"Every {word} of the window operator is idle") for text in told)
+
+
+def test_an_event_that_alignment_keeps_unread_is_told_so():
+    full = wmviz.scenario("watermark-alignment")
+    quiet = full.replace(events=[e for e in full.events if e.partition == 0 or e.arrival_time_ms < 25_203_000])
+    last = quiet.events[-1]
+    assert str(wmviz.simulate(quiet).explain(last.id)) == (
+        f"The source has not read {last.id} by the end of this run: watermark alignment still lets source[0] wait, "
+        "which is too far ahead."
+    )

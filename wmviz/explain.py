@@ -62,8 +62,19 @@ def life(trace: Trace, event_id: str) -> Story:
     rows.update(firings)
     lines = [f"{_clock(trace, row)}: {sentence(trace, row)}" for row in sorted(rows)]
     if not rows:
-        return Story([f"{event_id} is not in what this run reports."])
+        return Story([_unread(trace, event)])
     return Story([*lines, _Teller(trace).seen(event, firings)])
+
+
+def _unread(trace: Trace, event: int) -> str:
+    """Say why nothing is told of an event."""
+    it = trace.scenario.events[event]
+    if trace.observed != frozenset(Kind):
+        return f"{it.id} is not in what this run reports."
+    subtask, partition = trace.places[it.partition % trace.scenario.subtasks], f"partition {it.partition}"
+    held = sorted({subtask, partition} & trace.state().paused)
+    why = f": watermark alignment still lets {_task(held[0])} wait, which is too far ahead" if held else ""
+    return f"The source has not read {it.id} by the end of this run{why}."
 
 
 def _clock(trace: Trace, row: int) -> str:
