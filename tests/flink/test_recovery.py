@@ -66,11 +66,22 @@ def test_a_cluster_loses_a_taskmanager_and_counts_right(monkeypatch):
         assert done.crash in ("taskmanager-1 was killed", "taskmanager-2 was killed")
         assert looks[0].job == live(cluster, looks[0].name).job
         assert "1 TaskManagers" in repr(cluster)
+        assert again(cluster) == ["1", "2", "3"], "Python runs on a TaskManager that has run it before"
+        assert repr(wmviz.flink.cluster(cluster.address)) == repr(cluster)
         folder = cluster.folder
         pids = [int(pid) for pid in (folder / "pids").read_text().split()]
         assert len(pids) == 2
     assert not folder.exists()
     assert not any(standalone._ps(pid, "pid") for pid in pids)
+
+
+def again(cluster):
+    from pyflink.common import Types
+
+    with startup.tidy():
+        numbers = cluster.environment().from_collection([1, 2, 3], Types.LONG())
+        stream = numbers.map(str, Types.STRING())
+    return sorted(startup.collect(stream, "again", 60))
 
 
 STARTS = """

@@ -150,6 +150,8 @@ def recover(source: str = "sequence", cluster: Cluster | None = None, limit_s: f
         folder = Path(name)
         job = recovery_code().load()
         settings = job.settings(name)
+        if cluster is not None:
+            del settings["python.execution-mode"]  # that is up to the cluster
         rest = Rest(f"localhost:{free_port()}") if cluster is None else cluster.rest
         if victim is not None and len(victim.taskmanagers()) < 2:
             victim.start_taskmanager()  # one must be left
@@ -259,6 +261,6 @@ def _environment(settings: dict[str, str], rest: Rest) -> Any:
     from pyflink.datastream import StreamExecutionEnvironment
 
     chosen = Configuration()
-    for name, value in {**settings, "rest.port": str(rest.port)}.items():
+    for name, value in {**settings, "rest.port": str(rest.port), "web.refresh-interval": "100"}.items():
         chosen.set_string(name, value)
     return StreamExecutionEnvironment.get_execution_environment(chosen)

@@ -31,6 +31,7 @@ SETTINGS = {
     "taskmanager.memory.process.size": "1280m",
     "taskmanager.memory.managed.size": "64m",
     "metrics.fetcher.update-interval": "200",
+    "web.refresh-interval": "200",
     # A process that is gone is noticed in seconds, not after the usual 50.
     "heartbeat.interval": "1000",
     "heartbeat.timeout": "5000",
@@ -124,7 +125,9 @@ class Cluster:
         Parameters
         ----------
         settings
-            Flink's options, as ``{"execution.checkpointing.interval": "1 s"}``.
+            Flink's options, as ``{"execution.checkpointing.interval": "1 s"}``. On a cluster that was not started here
+            Python functions run in processes of their own, with the ``python`` that is found there unless
+            ``python.executable`` names another.
         """
         startup.job()
         from pyflink.common import Configuration
@@ -134,9 +137,14 @@ class Cluster:
 
         gateway = get_gateway()
         chosen = Configuration()
-        for name, value in {"python.execution-mode": "thread", **(settings or {})}.items():
+        # On a cluster from elsewhere Flink's Python part has to travel with the job.
+        python = [] if self.folder else sorted(Path(_find_flink_home(), "opt").glob("flink-python-*.jar"))
+        mode = {"python.execution-mode": "thread" if self.folder else "process"}
+        if self.rest.host in ("localhost", "127.0.0.1"):
+            mode["python.executable"] = sys.executable
+        for name, value in {**mode, **(settings or {})}.items():
             chosen.set_string(name, value)
-        jars = sorted(str(path) for path in Path(_find_flink_home(), "opt").glob("flink-python-*.jar"))
+        jars = [str(path) for path in python]
         listed = gateway.new_array(gateway.jvm.String, len(jars))
         for index, path in enumerate(jars):
             listed[index] = path
@@ -239,6 +247,10 @@ class Cluster:
 
         self._home = Path(_find_flink_home())
         shutil.copytree(self._home / "conf", folder / "conf")
+        # In a job's own jars, the library that runs Python in threads would be loaded once a job: Java allows it once.
+        (folder / "lib").mkdir()
+        for jar in (*(self._home / "lib").glob("*.jar"), *(self._home / "opt").glob("flink-python-*.jar")):
+            (folder / "lib" / jar.name).symlink_to(jar)
         (folder / "log").mkdir()
         (folder / "owner").write_text(f"{os.getpid()}\n{_ps(os.getpid(), 'lstart')}", encoding="utf-8")
         (folder / "pids").touch()
@@ -262,6 +274,7 @@ class Cluster:
             "JVM_ARGS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),
             "FLINK_CONF_DIR": str(self.folder / "conf"),
+            "FLINK_LIB_DIR": str(self.folder / "lib"),
             "FLINK_LOG_DIR": str(self.folder / "log"),
             "FLINK_PID_DIR": str(self.folder),
         }
