@@ -14,10 +14,12 @@ LESSONS = {
     "1": "two_clocks",
     "2": "watermarks",
     "3": "windows_fire",
+    "4": "late_events",
     "6": "many_inputs",
     "7": "idle_inputs",
     "10": "barriers",
     "11": "crash_and_restore",
+    "12": "exactly_once",
 }
 """Number of the lesson → module in ``wmviz.course.lessons`` that holds what it asks."""
 
