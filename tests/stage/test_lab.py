@@ -16,6 +16,7 @@ LEADERBOARD = wmviz.scenario("leaderboard")
 CELLS = (
     'import wmviz\nstage = wmviz.play(wmviz.scenario("leaderboard"))\nstage',
     "print(f'python: step {stage.step}, bound {stage.scenario.bound_ms}, selected {stage.selected}')",
+    "print(f'python: moved {stage.scenario.events != wmviz.scenario(stage.scenario.name).events}')",
 )
 
 
@@ -81,6 +82,23 @@ def test_a_notebook_plays_steps_and_recomputes(page, tmp_path: Path) -> None:
     page.locator(".jp-CodeCell").nth(1).locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
     page.get_by_text(f"bound {90 * 60_000}, selected {last}").wait_for()
+
+    # A marble is dragged, Python has it, and it is undone.
+    marble = page.locator(".wmviz-plane-box path.wmviz-marble").nth(10)
+    marble.scroll_into_view_if_needed()
+    box = marble.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 50, y, steps=5)
+    page.mouse.up()
+    undo = page.get_by_role("button", name="Undo", exact=True)
+    for moved in (True, False):
+        page.locator(".jp-CodeCell").nth(2).locator(".cm-content").click()
+        page.keyboard.press("Control+Enter")
+        page.get_by_text(f"python: moved {moved}").wait_for()
+        if moved:
+            undo.click()
 
     # The theme is JupyterLab's, whatever the system wants.
     page.evaluate("document.body.dataset.jpThemeLight = 'false'")
