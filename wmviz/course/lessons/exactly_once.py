@@ -93,7 +93,9 @@ def visible() -> Question:
                 time_ms("7:02:15"), "7:02:15, at the barrier", "There it is only prepared. Nobody has committed it."
             ),
             Choice(
-                time_ms("7:02:17"), "7:02:17, when the sink hears that the checkpoint is complete", "Then it commits."
+                time_ms("7:02:17"),
+                "7:02:17, when the sink hears that the checkpoint is complete",
+                "The checkpoint holds the transaction, so the sink may commit it.",
             ),
             Choice(
                 time_ms("7:03:17"),
