@@ -173,6 +173,8 @@ def _allowed(words: Words, record: Record) -> str:
 def _crashed(words: Words, record: Record) -> str:
     why = words.trace.details.get(record.row)
     because = f": {why}" if why else ""
+    if record.value == MAX_MS:
+        return f"The job fails again{because}. It would go on like this, so this run ends here."
     return f"The job crashes{because}. All state in its tasks is gone; it starts again at {words.time(record.value)}."
 
 

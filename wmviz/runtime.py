@@ -37,6 +37,7 @@ class Checkpoints:
     timeout_ms: int = 600_000
     max_concurrent: int = 1
     notice_ms: int = 0
+    tolerable_failures: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,14 @@ CHECKPOINT_FIELDS = (
         _COUNT,
         1,
         "How many may be under way (execution.checkpointing.max-concurrent-checkpoints).",
+    ),
+    Field(
+        "tolerable_failures",
+        "tolerable_failures",
+        _BUFFER,
+        0,
+        "How many in a row may be over their timeout before the job fails "
+        "(execution.checkpointing.tolerable-failed-checkpoints).",
     ),
     Field(
         "notice",

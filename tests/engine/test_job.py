@@ -5,7 +5,7 @@ import pytest
 import wmviz
 from wmviz.runtime import Happening
 from wmviz.scenario import Scenario, ScenarioError
-from wmviz.times import MAX_MS
+from wmviz.times import MAX_MS, time_ms
 from wmviz.trace import CheckpointPhase, Kind
 
 TEN = {"size": 10}
@@ -119,7 +119,7 @@ class TestCheckpoints:
         assert bool(rows(trace, Kind.STORED)) == stored
 
     def test_one_that_takes_too_long_is_given_up_and_nothing_goes_back_to_it(self):
-        checkpoints = of_checkpoint({"timeout": 10})
+        checkpoints = of_checkpoint({"timeout": 10, "tolerable_failures": 9})
         events = [["a", 1, n, 0] for n in range(9)]
         trace = run(*events, work=5, checkpoints=checkpoints, happenings=[{"what": "crash", "at": 25, "down": 0}])
         assert rows(trace, Kind.CHECKPOINT)[:2] == [
@@ -296,3 +296,27 @@ class TestOtherJobs:
         again = next(record for record in trace if record.kind == Kind.RELOADED)
         assert (again.value, trace.firing_events(again.row)) == (0, [])
         assert [record.at_ms for record in trace if record.kind == Kind.CLEANED] == [20]
+
+
+class TestExpiredCheckpoints:
+    """Flink 2.3.0: CheckpointFailureManager counts them; SubtaskCheckpointCoordinatorImpl.notifyCheckpointAborted."""
+
+    def busy(self, **checkpoints):
+        return wmviz.simulate(
+            wmviz.scenario("barrier-alignment").replace(checkpoints={"timeout": "3 s", **checkpoints})
+        )
+
+    def test_by_default_the_first_one_fails_the_job_which_then_has_more_to_do_and_fails_again(self):
+        trace = self.busy()
+        assert [r.at_ms for r in trace if r.kind == Kind.CRASHED] == [
+            time_ms(f"7:00:{s}") for s in ("05.500", "09.500", "13.500", "17.500")
+        ]
+        assert not trace.state().is_running
+        assert "so this run ends here" in trace.sentence(max(r.row for r in trace if r.kind == Kind.CRASHED))
+
+    def test_one_that_is_tolerated_leaves_the_job_alone_and_no_task_takes_its_snapshot(self):
+        trace = self.busy(tolerable_failures=1)
+        assert [r for r in trace if r.kind == Kind.CRASHED] == []
+        snapshots = [(r.subject, r.value) for r in trace if r.kind == Kind.SNAPSHOT]
+        assert ("window", 1) not in snapshots
+        assert ("window", 2) in snapshots

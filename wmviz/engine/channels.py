@@ -65,6 +65,8 @@ class TaskOwner(Protocol):
     """The job, as its window tasks see it."""
 
     recorder: RuntimeRecording
+    given_up: set[int]
+    """Checkpoints that the coordinator has given up."""
 
     def busy(self, task: TaskInput) -> None:
         """Tell that a task needs time for the event that it has taken."""
@@ -224,6 +226,8 @@ class TaskInput:
 
     def triggered(self, barrier: CheckpointBarrier) -> None:
         """Take the snapshot; that of an unaligned checkpoint is handed in with what is in flight."""
+        if barrier.id in self._owner.given_up:
+            return
         snapshot = self.snapshot(barrier.id)
         if barrier.is_unaligned:
             self._unaligned[barrier.id] = snapshot
@@ -237,7 +241,9 @@ class TaskInput:
 
     def in_flight(self, checkpoint_id: int, channels: dict[int, list[Any]]) -> None:
         """Hand in the snapshot of an unaligned checkpoint."""
-        snapshot = self._unaligned.pop(checkpoint_id)
+        snapshot = self._unaligned.pop(checkpoint_id, None)
+        if snapshot is None:
+            return
         snapshot.in_flight = channels
         self._recorder.stored(self.place, checkpoint_id, channels)
         self._owner.acknowledge(checkpoint_id, self.place, snapshot)

@@ -10,7 +10,7 @@ from wmviz.engine.agenda import Agenda, Turn
 from wmviz.engine.alignment import SourceCoordinator, WatermarkAggregator
 from wmviz.engine.barriers import CheckpointBarrier
 from wmviz.engine.channels import Carries, Element, TaskInput, TaskSnapshot
-from wmviz.engine.checkpoints import Checkpoint, CheckpointCoordinator, CheckpointSettings
+from wmviz.engine.checkpoints import EXPIRED, Checkpoint, CheckpointCoordinator, CheckpointSettings
 from wmviz.engine.reading import Partitions, Reader
 from wmviz.engine.runtime_recording import RuntimeRecording
 from wmviz.engine.sinks import TransactionAbortedError
@@ -19,15 +19,15 @@ from wmviz.engine.tasks import WindowTask, tasks_of_keys
 from wmviz.engine.watermarks import WatermarkGenerator
 from wmviz.runtime import Checkpoints, Happening
 from wmviz.scenario import Scenario, ScenarioError
-from wmviz.times import MIN_MS
+from wmviz.times import MAX_MS, MIN_MS
 from wmviz.trace import CheckpointPhase, Kind
 
 _MODES = {"aligned": "aligned", "unaligned": "alternating", "at_least_once": "at_least_once"}
 _RESTART_DELAY_MS = 1000
 MOST_CHECKPOINTS = 300_000
 """After which a job is given up, since it would not come to an end; 30 days with one every 10 seconds are fewer."""
-_MOST_FAILURES = 10
-"""Failures of its own without a checkpoint between them, after which a job is given up."""
+_MOST_FAILURES = 3
+"""Restarts after failures of its own, without a complete checkpoint between them; Flink would go on for ever."""
 
 
 class Attempt:
@@ -52,6 +52,7 @@ class Attempt:
         self.agenda = job.agenda
         self._unfinished = scenario.window_tasks
         self.stops_reading = False
+        self.given_up: set[int] = set()
         self._job = job
         self._start_ms = self.recorder.at_ms
         sources = scenario.subtasks
@@ -287,7 +288,7 @@ class RunningJob:
         self._after: dict[int, list[Happening]] = {}
         self._stop: Happening | None = None
         self._stop_savepoint = 0
-        self._failures = 0
+        self._failures = self._expired = 0
         self._has_restarted = False
         self._last_ms = scenario.grid_start_ms
         self._planned_ms: dict[Turn, int | None] = {}
@@ -402,7 +403,7 @@ class RunningJob:
     def completed(self, checkpoint: Checkpoint) -> None:
         """Let the tasks hear of it, at once or after a while."""
         self.recorder.checkpoint(checkpoint, CheckpointPhase.COMPLETED)
-        self._failures = 0
+        self._failures = self._expired = 0
         notice_ms = self._settings.checkpoints.notice_ms if self._settings.checkpoints else 0
         if not notice_ms:
             self._complete(checkpoint)
@@ -423,8 +424,23 @@ class RunningJob:
             self.agenda.plan(self.recorder.at_ms, Turn.AT_ONCE, lambda: self._stop_with(stop, checkpoint))
 
     def failed(self, checkpoint: Checkpoint) -> None:
-        """Note that a checkpoint is given up; without its savepoint a job does not stop."""
+        """Note that a checkpoint is given up: no task takes its snapshot any more.
+
+        Without its savepoint a job does not stop; with too many that took too long, it fails.
+
+        Notes
+        -----
+        Flink 2.3.0: SubtaskCheckpointCoordinatorImpl.notifyCheckpointAborted, CheckpointFailureManager.
+        """
         self.recorder.checkpoint(checkpoint, CheckpointPhase.FAILED)
+        if self._attempt is not None:
+            self._attempt.given_up.add(checkpoint.id)
+        if checkpoint.failed == EXPIRED and not checkpoint.savepoint:
+            self._expired += 1
+            tolerated = self._settings.checkpoints.tolerable_failures if self._settings.checkpoints else 0
+            if self._expired > tolerated:
+                why = f"checkpoint {checkpoint.id} took longer than its timeout, and {tolerated} such are tolerated"
+                self.agenda.plan(self.recorder.at_ms, Turn.AT_ONCE, lambda: self._fail(why), background=True)
         if checkpoint.id == self._stop_savepoint and self._stop is not None and self._attempt is not None:
             self._stop = None
             self._attempt.go_on()
@@ -477,9 +493,9 @@ class RunningJob:
     def _fail(self, why: str) -> None:
         """Let the job crash for a reason of its own."""
         self._failures += 1
-        if self._failures > _MOST_FAILURES:
-            raise ScenarioError(f"{self._settings.name} fails again and again: {why}")
-        until_ms = self.recorder.at_ms + _RESTART_DELAY_MS
+        self._expired = 0
+        now_ms = self.recorder.at_ms
+        until_ms = now_ms + _RESTART_DELAY_MS if self._failures <= _MOST_FAILURES else MAX_MS
         self._go_down(Kind.CRASHED, until_ms, why, self._coordinator.latest, self._settings)
 
     def _stop_with(self, stop: Happening, savepoint: Checkpoint) -> None:
@@ -494,7 +510,10 @@ class RunningJob:
         self._attempt = None
         self.agenda.drop_tasks()
         is_new = kind is Kind.STOPPED
-        self.agenda.plan(until_ms, Turn.HAPPENING, lambda: self._restart(checkpoint, settings, is_new), outside=True)
+        if until_ms < MAX_MS:
+            self.agenda.plan(
+                until_ms, Turn.HAPPENING, lambda: self._restart(checkpoint, settings, is_new), outside=True
+            )
 
     def _restart(self, checkpoint: Checkpoint | None, settings: Scenario, is_new: bool) -> None:
         """Run again from a checkpoint, or from nothing; after a stop as a new job."""
