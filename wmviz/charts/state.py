@@ -20,7 +20,7 @@ def state(data: Scenario | Trace, *, width: int = WIDTH) -> alt.VConcatChart:
     """Draw the size of the window operator's state over processing time.
 
     Above, the live windows, one for each key; below, the events in them. A window lives from its first event to the
-    watermark that reaches its cleanup time.
+    watermark that reaches its cleanup time; a crash takes its state, and a restore brings it back.
 
     Parameters
     ----------
@@ -72,7 +72,10 @@ def sizes(trace: Trace) -> list[tuple[int, int, int]]:
         elif kind == Kind.PURGED:
             held -= content.get(subject, 0)
             content[subject] = 0
-        elif kind == Kind.CLEANED:
+        elif kind == Kind.RELOADED:
+            content[subject] = trace.contents[row].size
+            held += content[subject]
+        elif kind in (Kind.CLEANED, Kind.GONE):
             held -= content.pop(subject, 0)
         at_ms = trace.step_at_ms[trace.step[row]]
         if moments and moments[-1][0] == at_ms:
