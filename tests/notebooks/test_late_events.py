@@ -71,6 +71,9 @@ def late_of_saturday():
 LATE, SLOW = late_of_saturday()
 EVENING = all_day("23:10")
 
+FORUM_ROWS = [["n", 1, ms, place] for place, ms in enumerate([1, 2, 1337, 42, 3, 4, 5])]
+FORUM = run(start=None, bound="9 ms", lateness="10 ms", window={"size": "10 ms"}, events=FORUM_ROWS)
+
 # A piece of the prose → whether it is so.
 FACTS = {
     "a bound of 2 s, an allowed lateness of 30 s, and a side output": (
@@ -103,8 +106,11 @@ FACTS = {
     "it is the bounded strategy with a bound of 0": (
         run(strategy="ascending").outcomes() == run(bound="0 ms").outcomes()
     ),
+    "The first kilometre of 7:00 makes the 6 am windows fire": bool(
+        run(strategy="ascending", events=[["r9", 1, "10:00:10", "10:00"], ["r7", 1, "10:01", "10:01"]]).all_firings
+    ),
     "The state is gone **at** this watermark, not at 10:01:30": has_content_until("10:01:29.999"),
-    "10:00:59.999 and 10:00:20 met the same two watermarks, 10:01:29.998 and 10:01:29.999": (
+    "10:00:59.999 met 10:01:29.998 and was counted; 10:00:20 met 10:01:29.999 and was not": (
         (met("10:00:59.999"), met("10:00:20")) == ("10:01:29.998", "10:01:29.999")
         and T.outcomes().late == {EVENTS["10:00:20"].id}
     ),
@@ -137,6 +143,11 @@ FACTS = {
         # r9@6:11 meets 6:19:59.999, so it is 8 min 59.999 s behind
         [run(GAPS, lateness=ms).dropped_count for ms in (539_999, 540_000)] == [1, 0]
     ),
+    "1337 moves the watermark to 1327": max(FORUM.seen_watermarks.values()) == 1327,
+    "[0, 10) is gone at 9 + 10 = 19 and [40, 50) at 49 + 10 = 59": (
+        {event[2:] for event in FORUM.outcomes().late} == {"0:00:00.042", "0:00:00.003", "0:00:00.004", "0:00:00.005"}
+    ),
+    "The day has more than 86 million milliseconds to go": time_ms("24:00") - 1337 > 86_000_000,
     "At 23:10 the watermark is 23:07:59.999": time_text(EVENING.watermarks["window"]) == "23:07:59.999",
     "every hour that ended after 3:08 is kept: 20 of them, and the one that is running": (
         time_text(min(w.window.end_ms for w in EVENING.windows)) == "4:00" and len(EVENING.windows) == 21
