@@ -12,6 +12,7 @@ import pytest
 import wmviz
 from tests.sums import check_sums
 from wmviz.course.lessons.exactly_once import Seen, readers, rows_of, visible_ms
+from wmviz.flink.file_sink import file_sink_code
 from wmviz.times import time_ms
 from wmviz.trace import CheckpointPhase, Kind, TransactionPhase
 
@@ -144,20 +145,22 @@ def test_readers_tell_each_change_once():
     assert all(one[1:] != other[1:] and one.at_ms < other.at_ms for one, other in pairwise(seen))
 
 
-def test_the_job_counts_as_many_numbers_as_the_lesson_says():
-    job = wmviz.flink.recovery_code()
-    assert "NUMBERS = 300" in job
-    assert 'KEYS = "abc"' in job
+def test_the_job_with_files_is_what_the_lesson_says():
+    job = file_sink_code()
+    assert "writes 120 numbers, takes a checkpoint each second" in PROSE
+    assert "NUMBERS = 120" in job
+    assert '"execution.checkpointing.interval"] = "1 s"' in job
+    assert "CRASH = 60" in job
 
 
 # The code about Kafka, which is not run ----------------------------------------------------------------------------
 
-(KAFKA,) = re.findall(r"```python\n(.*?)```", PROSE, re.DOTALL)
+KAFKA = "".join(re.findall(r"```python\n(.*?)```", PROSE, re.DOTALL))
 
 
 def test_the_code_about_kafka_says_that_it_is_not_run():
-    (cell,) = (cell.source for cell in CELLS if "```python" in cell.source)
-    assert "**not run here**" in cell
+    first = next(i for i, cell in enumerate(CELLS) if "```python" in cell.source)
+    assert "**not run here**" in CELLS[first - 1].source
 
 
 def test_every_name_of_the_code_about_kafka_is_in_pyflink():
