@@ -5,7 +5,7 @@ BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 VENV_PYTHON = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test setup lock fmt notebooks exercises recordings bench soak clean python
+.PHONY: help lab test setup lock fmt notebooks exercises recordings matrix bench soak clean python
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ exercises: setup ## make exercises/ from solutions/
 
 recordings: setup ## record on real Flink what machines without PyFlink show
 	$(VENV_PYTHON) -m wmviz.flink.record notebooks/*.ipynb solutions/*.ipynb
+
+matrix: setup ## run the catalogue on both engines and write docs/comparison.md
+	$(VENV_PYTHON) tools/matrix.py
 
 bench: setup ## measure, as ratios within one run
 	$(VENV_PYTHON) -m benchmarks $(ARGS)

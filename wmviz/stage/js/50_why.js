@@ -78,7 +78,7 @@ class Why {
     const seen = this.picture.seen[lastUpTo(this.seenSteps, step)];
     const parts = [];
     const [once, more] = seen?.slice(1) ?? [0, 0];
-    if (arrived) parts.push(`In the sink's results: ${once} once, ${more} more than once, ${arrived - once - more} not.`);
+    if (arrived) parts.push(`A reader of the sink counts ${once} of them once, ${more} more than once, ${arrived - once - more} not at all.`);
     if (pair) parts.push(`Pairs of event and window: ${pair[1]} accepted, ${pair[2]} silently missed.`);
     this.more.textContent = parts.join(" ");
   }
