@@ -3,6 +3,7 @@
 Importing this starts nothing; the first `run` starts one JVM, which serves this process from then on.
 """
 
+from wmviz.flink.file_sink import file_sink_code, write_files
 from wmviz.flink.program import code, strategy_source
 from wmviz.flink.recovery import Recovery, recover, recovery_code
 from wmviz.flink.replay import run, run_many
@@ -18,6 +19,7 @@ __all__ = [
     "available",
     "cluster",
     "code",
+    "file_sink_code",
     "java_stack",
     "live",
     "recover",
@@ -25,4 +27,5 @@ __all__ = [
     "run",
     "run_many",
     "strategy_source",
+    "write_files",
 ]
