@@ -66,6 +66,12 @@ class TestFiles:
         with pytest.raises(ScenarioError):
             Scenario.from_json(wrong)
 
+    @pytest.mark.parametrize("name", wmviz.scenarios())
+    def test_the_page_on_both_engines_has_each(self, name, root):
+        page = (root / "docs/comparison.md").read_text(encoding="utf-8")
+        assert f"| {name} |" in page or f"| {name}-sample |" in page, "write it again: make matrix"
+        assert "**no**" not in page
+
     def test_the_list_says_of_each_what_to_look_at(self):
         assert "leaderboard " in repr(wmviz.scenarios())
         assert wmviz.scenario("two-inputs").about in repr(wmviz.scenarios())
