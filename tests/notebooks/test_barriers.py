@@ -129,8 +129,10 @@ FACTS = {
         if r.kind == Kind.CHECKPOINT and r.at_ms < time_ms("7:00:06")
     ]
     == [CheckpointPhase.STARTED, CheckpointPhase.FAILED, CheckpointPhase.STARTED, CheckpointPhase.COMPLETED],
-    "our run stops after the fourth time": 4
-    == sum(r.kind == Kind.CRASHED for r in wmviz.simulate(S.replace(checkpoints={"timeout": "3 s"}))),
+    "our run stops after the fourth time": sum(
+        r.kind == Kind.CRASHED for r in wmviz.simulate(S.replace(checkpoints={"timeout": "3 s"}))
+    )
+    == 4,
     "With 4 s all barriers come in time, and the checkpoint stays aligned": (
         contents(wmviz.simulate(S.replace(checkpoints={"mode": "unaligned", "alignment_timeout": "4 s"})))[:3]
         == (6, 6, 0)
