@@ -10,7 +10,7 @@ from collections.abc import Callable
 from html import escape
 
 from wmviz.engine.windows import assigner_of
-from wmviz.explain_runtime import RUNTIME_SENTENCES, is_reset, reset_sentence
+from wmviz.explain_runtime import RUNTIME_SENTENCES, capital, counted, is_reset, reset_sentence
 from wmviz.scenario import Event
 from wmviz.times import MAX_MS, MIN_MS, duration_text, time_text
 from wmviz.trace import Kind, Record, Status, Trace, WindowOf
@@ -135,8 +135,8 @@ class _Teller:
         # After a crash an event may be in one firing twice.
         times = {row: trace.firing_events(row).count(event) for row in firings}
         if self.scenario.sink == "append":
-            counted = _times(sum(times.values()))
-            return f"At the end, the sink counts {name} {counted}: an append sink keeps a row per firing."
+            how_often = _times(sum(times.values()))
+            return f"At the end, the sink counts {name} {how_often}: an append sink keeps a row per firing."
         if self.scenario.sink == "transactional":
             readable = {trace.cause[row] for row, kind in enumerate(trace.kind) if kind == Kind.COMMITTED}
             seen = sum(times.get(trace.cause[row], 0) for row in readable)
@@ -144,7 +144,7 @@ class _Teller:
         fired = (row for row in trace.contents if trace.kind[row] == Kind.FIRED)
         last = {trace.subject[row]: row for row in fired}
         kept = sum(count for row, count in times.items() if last[trace.subject[row]] == row)
-        return f"At the end, the sink counts {name} {_times(kept)}; {_counted(len(firings), 'firing')} had it."
+        return f"At the end, the sink counts {name} {_times(kept)}; {counted(len(firings), 'firing')} had it."
 
     # ------------------------------------------------------------ sentences
 
@@ -230,10 +230,10 @@ class _Teller:
             return self._channel_status(name, status, record)
         who = _task(name)
         if status == Status.ACTIVE:
-            return _capital(f"{who} is active again.")
+            return capital(f"{who} is active again.")
         timeout = duration_text(self.scenario.idle_timeout_ms or 0)
         if name.startswith("source") and self.scenario.strategy == "none" and self.scenario.strategy_at == "source":
-            return _capital(
+            return capital(
                 f"{who} has sent no watermark for more than {timeout}, whatever events came: it counts as idle."
             )
         if self._members(name, record.row):
@@ -241,20 +241,20 @@ class _Teller:
             inputs = of_window if name.startswith("window") else "partition"
             return f"Every {inputs} of {who} is idle: nobody waits for its watermark, which stands still."
         if name.startswith("window"):
-            return _capital(f"{who} is idle with its source: its watermark stands still.")
+            return capital(f"{who} is idle with its source: its watermark stands still.")
         is_reached = self.scenario.api == "sql" and self.scenario.strategy_at == "after"
         silence = timeout if is_reached else f"more than {timeout}"
-        return _capital(f"{who} had no event for {silence}: it is idle, and nobody waits for its watermark.")
+        return capital(f"{who} had no event for {silence}: it is idle, and nobody waits for its watermark.")
 
     def _channel_status(self, channel: str, status: Status, record: Record) -> str:
         source, task = channel.split(" → ")
         task = _task(task)
         if status == Status.IDLE:
-            return _capital(f"{task} no longer waits for {source}, which is idle.")
+            return capital(f"{task} no longer waits for {source}, which is idle.")
         if status == Status.ACTIVE:
-            return _capital(f"{task} counts the watermark of {source} again.")
+            return capital(f"{task} counts the watermark of {source} again.")
         now = self.time(self.watermark_at(record.row))
-        return _capital(
+        return capital(
             f"{source} is active again but behind the watermark of {task}, {now}: until it catches up, it is left out."
         )
 
@@ -323,8 +323,8 @@ class _Teller:
         """FIRED."""
         key, window = _of(record)
         nth, events = self.trace.nth_firing[record.row], self.trace.firing_events(record.row)
-        what = _capital(f"{self.window(window)} of {key} fires{' again' if nth > 1 else ''}")
-        result = f"{self.value(record.value)} from {_counted(len(events), 'event')}"
+        what = capital(f"{self.window(window)} of {key} fires{' again' if nth > 1 else ''}")
+        result = f"{self.value(record.value)} from {counted(len(events), 'event')}"
         return f"{what} with {result}{f' (firing {nth})' if nth > 1 else ''}: {self._why_fired(record, window)}."
 
     def _why_fired(self, record: Record, window: AnyWindow) -> str:
@@ -384,7 +384,7 @@ class _Teller:
     def ended(self, record: Record) -> str:
         """ENDED."""
         if str(record.subject).startswith("partition"):
-            return f"{_capital(str(record.subject))} has come to its end: nobody waits for its watermark any more."
+            return f"{capital(str(record.subject))} has come to its end: nobody waits for its watermark any more."
         who, at = _task(str(record.subject)), self.time(record.at_ms)
         idle = self.trace.value_before(("status", self.trace.subject[record.row]), record.row) == Status.IDLE
         if idle and self.scenario.strategy_at == "source":
@@ -416,10 +416,6 @@ def _task(name: str) -> str:
     return {"source": "the source", "window": "the window operator"}.get(name, name)
 
 
-def _capital(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]
-
-
 def _event(record: Record) -> Event:
     assert isinstance(record.subject, Event)
     return record.subject
@@ -432,10 +428,6 @@ def _of(record: Record) -> WindowOf:
 
 def _window(record: Record) -> AnyWindow:
     return _of(record).window
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _times(number: int) -> str:

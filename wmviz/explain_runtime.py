@@ -48,7 +48,7 @@ def reset_sentence(words: Words, record: Record) -> str:
     """Say what the end of its task makes of a place, partition or channel."""
     name = str(record.subject)
     who = f"channel {name}" if "→" in name else words.place(name)
-    return f"{_capital(who)} is back at the start with its task: {_RESETS[record.kind]}."
+    return f"{capital(who)} is back at the start with its task: {_RESETS[record.kind]}."
 
 
 _FAILURES = {
@@ -63,7 +63,7 @@ _FAILURES = {
 
 
 def _checkpoint(words: Words, record: Record) -> str:
-    name = _capital(_of_checkpoint(record.subject))
+    name = capital(_of_checkpoint(record.subject))
     if record.value == CheckpointPhase.STARTED:
         return f"{name} starts: the sources are told to send its barrier."
     if record.value == CheckpointPhase.COMPLETED:
@@ -83,13 +83,13 @@ def _of_checkpoint(subject: Any) -> str:
 
 
 def _snapshot(words: Words, record: Record) -> str:
-    who, held = _capital(words.place(str(record.subject))), words.trace.details.get(record.row)
+    who, held = capital(words.place(str(record.subject))), words.trace.details.get(record.row)
     if isinstance(held, Snapshot) and str(record.subject).startswith("source"):
         offsets = ", ".join(f"{count} of partition {partition}" for partition, count in sorted(held.offsets.items()))
         read = offsets or "nothing: it has no partition"
         return f"{who} stores how much it has read ({read}) and sends barrier {record.value} behind it."
     if isinstance(held, Snapshot):
-        state = f"{_counted(held.windows, 'window')} with {_counted(held.events, 'event')}" if held.windows else "none"
+        state = f"{counted(held.windows, 'window')} with {counted(held.events, 'event')}" if held.windows else "none"
         return f"{who} takes its snapshot for checkpoint {record.value}: state of {state}, timers, and no watermark."
     return f"{who} takes its snapshot for checkpoint {record.value}."
 
@@ -100,9 +100,9 @@ def _barrier(words: Words, record: Record) -> str:
 
 
 def _stored(words: Words, record: Record) -> str:
-    who, held = _capital(words.place(str(record.subject))), words.trace.details.get(record.row) or {}
+    who, held = capital(words.place(str(record.subject))), words.trace.details.get(record.row) or {}
     waiting = sum(len(rows) for rows in held.values())
-    what = f"{_counted(waiting, 'element')} that waited in its channels" if waiting else "no element: none waited"
+    what = f"{counted(waiting, 'element')} that waited in its channels" if waiting else "no element: none waited"
     return f"All barriers of checkpoint {record.value} are at {who[0].lower() + who[1:]}: it adds {what}."
 
 
@@ -110,16 +110,16 @@ def _blocked(words: Words, record: Record) -> str:
     source, task = str(record.subject).split(" → ")
     if record.value:
         return (
-            f"{_capital(words.place(task))} takes nothing more from {words.place(source)}, until barrier "
+            f"{capital(words.place(task))} takes nothing more from {words.place(source)}, until barrier "
             f"{record.value} has come from the others: what follows belongs to the next checkpoint."
         )
-    return f"{_capital(words.place(task))} takes elements from {words.place(source)} again."
+    return f"{capital(words.place(task))} takes elements from {words.place(source)} again."
 
 
 def _queued(words: Words, record: Record) -> str:
     source, task = str(record.subject).split(" → ")
     what = _element(words, record.cause)
-    return f"{what} has to wait in front of {words.place(task)}: {_counted(record.value, 'element')} from {source} now."
+    return f"{what} has to wait in front of {words.place(task)}: {counted(record.value, 'element')} from {source} now."
 
 
 def _taken(words: Words, record: Record) -> str:
@@ -152,13 +152,13 @@ def _backpressured(words: Words, record: Record) -> str:
         return (
             f"Backpressure: a channel of {who} is full, so it reads nothing for now, and its clock of idleness stops."
         )
-    return f"{_capital(who)} can send again, and reads on."
+    return f"{capital(who)} can send again, and reads on."
 
 
 def _paused(words: Words, record: Record) -> str:
     who = words.place(str(record.subject))
     if record.value:
-        return f"{_capital(who)} is too far ahead: watermark alignment lets it wait, and its clock of idleness stops."
+        return f"{capital(who)} is too far ahead: watermark alignment lets it wait, and its clock of idleness stops."
     return f"The others have caught up: {who} reads again."
 
 
@@ -202,8 +202,8 @@ def _gone(words: Words, record: Record) -> str:
 
 
 def _reloaded(words: Words, record: Record) -> str:
-    events = _counted(words.trace.contents[record.row].size, "event")
-    return f"{_capital(_pane(words, record))} has its state again: {words.value(record.value)} from {events}."
+    events = counted(words.trace.contents[record.row].size, "event")
+    return f"{capital(_pane(words, record))} has its state again: {words.value(record.value)} from {events}."
 
 
 def _pane(words: Words, record: Record) -> str:
@@ -228,7 +228,7 @@ def _name(record: Record) -> str:
 
 
 def _transaction(words: Words, record: Record) -> str:
-    name = _capital(str(record.subject))
+    name = capital(str(record.subject))
     if record.value == TransactionPhase.PREPARED:
         return _prepared(words, record)
     return {
@@ -290,9 +290,11 @@ RUNTIME_SENTENCES: dict[Kind, Callable[[Any, Record], str]] = {
 }
 
 
-def _capital(sentence: str) -> str:
+def capital(sentence: str) -> str:
+    """Begin with a capital letter."""
     return sentence[0].upper() + sentence[1:]
 
 
-def _counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Give a number with its noun, in the plural unless it is one."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

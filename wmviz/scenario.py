@@ -242,11 +242,10 @@ class Scenario:
         if tick_ms is not None and tick_ms <= last_ms:
             yield tick_ms, None
 
-    def next_tick_ms(self, at_ms: int, start_ms: int | None = None) -> int:
+    def next_tick_ms(self, at_ms: int) -> int:
         """Give the first periodic tick at or after a time; the first of all is one interval after the start."""
-        start_ms = self.grid_start_ms if start_ms is None else start_ms
-        ticks = -((start_ms - at_ms) // self.interval_ms)
-        return start_ms + max(1, ticks) * self.interval_ms
+        ticks = -((self.grid_start_ms - at_ms) // self.interval_ms)
+        return self.grid_start_ms + max(1, ticks) * self.interval_ms
 
     def partitions_of(self, subtask: int) -> range:
         """Give the partitions that a subtask of the source reads: dealt round-robin."""

@@ -118,6 +118,18 @@ class TestReader:
         reader.idle = False
         assert reader.finish() == MAX_MS
 
+    def test_a_finished_one_goes_on_to_report_max_and_never_waits(self):
+        reader, told = self.reader(buffer_size=0)
+        reader.max_allowed(10)
+        reader.watermark(11)
+        assert told == ["paused"]
+        reader.finish()
+        assert told == ["paused", "resumed"]
+        reader.watermark(MAX_MS)
+        reader.max_allowed(5)
+        assert reader.sample() == MAX_MS
+        assert told == ["paused", "resumed"]
+
     def test_one_split_pauses_and_the_others_are_read_on(self):
         reader, told = self.reader()
         reader.max_allowed(10)

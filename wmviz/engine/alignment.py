@@ -149,6 +149,7 @@ class SourceOperatorAlignment:
         self._splits: dict[str, WatermarkSampler] = {}
         self._idle_splits: set[str] = set()
         self._max_allowed_ms = MAX_MS
+        self._is_finished = False
 
     def watermark(self, watermark_ms: int) -> None:
         """Take in the watermark that the source has emitted."""
@@ -182,6 +183,8 @@ class SourceOperatorAlignment:
 
     def sample(self) -> int | None:
         """Take a sample, as in every update interval; give what to report: nothing before the first watermark."""
+        if self._is_finished:
+            return MAX_MS
         for sampler in self._splits.values():
             sampler.sample()
         self._sampler.sample()
@@ -191,13 +194,16 @@ class SourceOperatorAlignment:
             return None
         return MAX_MS if self.idle else self._sampler.latest_ms
 
-    def finish(self) -> int | None:
-        """Take in that the source has no more data: it takes a last sample and reports MAX."""
-        self._sampler.latest_ms = MAX_MS
-        return self.sample()
+    def finish(self) -> int:
+        """Take in that the source has no more data: it reports MAX from now on, and has nothing to wait with."""
+        self._is_finished = True
+        for split in list(self._splits):
+            self.split_finished(split)
+        self._check()
+        return MAX_MS
 
     def _check(self) -> None:
-        over = self._max_allowed_ms < self._sampler.oldest_ms
+        over = not self._is_finished and self._max_allowed_ms < self._sampler.oldest_ms
         if over == self.is_waiting:
             return
         self.is_waiting = over

@@ -243,7 +243,7 @@ class Aligner:
         recorder.cause = -1
         readers = self._attempt.readers
         for reader in readers:
-            report_ms = reader.report_ms()
+            report_ms = reader.alignment.sample() if reader.alignment else None
             if report_ms is not None:
                 self._coordinators[reader.place % len(self._coordinators)].report(reader.place, report_ms)
         for which, coordinator in enumerate(self._coordinators):
@@ -255,7 +255,7 @@ class Aligner:
                 self._rounds_left = max(self._rounds_left, 1)
                 recorder.allowed(allowed_ms, which)
             for reader in readers[which :: len(self._coordinators)]:
-                if reader.alignment is not None and not reader.is_ended:
+                if reader.alignment is not None:
                     reader.alignment.max_allowed(allowed_ms)
         if self._rounds_left > 0 and not self._is_planned:
             self._plan(recorder.at_ms)

@@ -205,8 +205,8 @@ class Reader:
                 self._end_split(split)
             return
         self.is_ended = True
-        if self.alignment is not None and self.alignment.is_waiting:
-            self._recorder.paused(self.place, None, False)  # nothing is left to wait with
+        if self.alignment is not None:
+            self.alignment.finish()
         self.subtask.end()
         for task in self._owner.tasks:
             task.receive_end(self.place, of_data=True)
@@ -305,15 +305,8 @@ class Reader:
         """Send a watermark to every task."""
         self._to_all(Carries.WATERMARK, watermark_ms, self._recorder.sent(self.place, watermark_ms))
         if self.alignment is not None:
-            if not self.is_ended:
-                self.alignment.watermark(watermark_ms)
+            self.alignment.watermark(watermark_ms)
             self._owner.aligns_again()
-
-    def report_ms(self) -> int | None:
-        """Take a sample of the watermark, and give what the coordinator is told: MAX when there is nothing more."""
-        if self.alignment is None:
-            return None
-        return MAX_MS if self.is_ended else self.alignment.sample()
 
     def idle(self) -> None:
         """Send the status IDLE to every task."""

@@ -273,10 +273,6 @@ class RuntimeRecording(Recorder):
             sink.advance(self.at_ms)
 
 
-class RunningRecorder(RuntimeRecording):
-    """Writes every change of a running job."""
-
-
 class RunningResultsRecorder(RuntimeRecording, ResultsRecorder):
     """Writes the results of a running job only; a transactional sink is fed all the same, since it may fail the job."""
 

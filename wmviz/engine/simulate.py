@@ -9,7 +9,7 @@ from wmviz.engine.job import RunningJob
 from wmviz.engine.local_time import LocalTimeError
 from wmviz.engine.merging import MergedWindowLateError
 from wmviz.engine.recording import Recorder, ResultsRecorder
-from wmviz.engine.runtime_recording import RunningRecorder, RunningResultsRecorder
+from wmviz.engine.runtime_recording import RunningResultsRecorder, RuntimeRecording
 from wmviz.engine.subtasks import SourceSubtask, window_operator
 from wmviz.engine.tasks import Exchange, WindowTask, tasks_of_keys
 from wmviz.engine.watermarks import WatermarkGenerator
@@ -64,7 +64,7 @@ def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenera
 
 def _run(scenario: Scenario, own: WatermarkGenerator | None, *, full: bool) -> Trace:
     if needs_running_job(scenario):
-        running = RunningRecorder(scenario) if full else RunningResultsRecorder(scenario)
+        running = RuntimeRecording(scenario) if full else RunningResultsRecorder(scenario)
         RunningJob(scenario, running, own).run()
         return running.trace
     recorder = Recorder(scenario) if full else ResultsRecorder(scenario)
