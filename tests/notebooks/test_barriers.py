@@ -1,20 +1,17 @@
 """What lesson 10 says in prose: each statement with a number is held against the engine, each setting against Flink."""
 
 import re
-from pathlib import Path
 
-import nbformat
 import pytest
 
 import wmviz
+from tests.notebooks.prose import read_lesson, unknown_times
 from tests.sums import check_sums
 from wmviz.course.lessons.barriers import checkpoint_times, contents
 from wmviz.times import time_ms
 from wmviz.trace import CheckpointPhase, Kind
 
-LESSON = Path(__file__).resolve().parent.parent.parent / "notebooks" / "10-barriers.ipynb"
-CELLS = nbformat.read(LESSON, as_version=4).cells
-PROSE = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
+CELLS, PROSE = read_lesson("10-barriers")
 
 S = wmviz.scenario("barrier-alignment")
 ALIGNED, QUICK, MIXED, CARELESS = (
@@ -152,9 +149,7 @@ def test_the_sums_of_the_prose_are_worked_out():
 
 def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
     """No time stands in the prose that no fact above and no output of a cell has."""
-    shown = "".join(str(cell.get("outputs", "")) + cell.source * (cell.cell_type == "code") for cell in CELLS)
-    known = shown + "".join(FACTS)
-    unknown = {time for time in re.findall(r"\d+:\d\d(?::\d\d(?:\.\d+)?)?", PROSE) if time not in known}
+    unknown = unknown_times(CELLS, PROSE, FACTS)
     assert unknown <= {"6:59:59.999", "7:00:06.5"}  # a timer and a due time
 
 

@@ -1,21 +1,19 @@
 """What lesson 11 says in prose: each statement with a number is held against the engine."""
 
 import json
-import re
 from pathlib import Path
 
-import nbformat
 import pytest
 
 import wmviz
+from tests.notebooks.prose import read_lesson, unknown_times
 from tests.sums import check_sums
 from wmviz.course.lessons.crash_and_restore import replay_begins_with, six_am
 from wmviz.times import MIN_MS, time_ms
 from wmviz.trace import Kind
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-CELLS = nbformat.read(ROOT / "notebooks" / "11-crash-and-restore.ipynb", as_version=4).cells
-PROSE = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
+CELLS, PROSE = read_lesson("11-crash-and-restore")
 
 S = wmviz.scenario("crash-and-replay")
 T = wmviz.simulate(S)
@@ -119,9 +117,7 @@ def test_the_sums_of_the_prose_are_worked_out():
 
 def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
     """No time stands in the prose that no fact above and no output of a cell has."""
-    shown = "".join(str(cell.get("outputs", "")) + cell.source * (cell.cell_type == "code") for cell in CELLS)
-    known = shown + "".join(FACTS)
-    assert not {time for time in re.findall(r"\d+:\d\d(?::\d\d(?:\.\d+)?)?", PROSE) if time not in known}
+    assert not unknown_times(CELLS, PROSE, FACTS)
 
 
 @pytest.mark.parametrize(("name", "file"), [("rec-01", "recovery.json"), ("own-rec-11", "ours/recovery.json")])

@@ -4,21 +4,18 @@ import ast
 import importlib
 import re
 from itertools import pairwise
-from pathlib import Path
 
-import nbformat
 import pytest
 
 import wmviz
+from tests.notebooks.prose import read_lesson, unknown_times
 from tests.sums import check_sums
 from wmviz.course.lessons.exactly_once import Seen, readers, rows_of, visible_ms
 from wmviz.flink.file_sink import file_sink_code
 from wmviz.times import time_ms
 from wmviz.trace import CheckpointPhase, Kind, TransactionPhase
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-CELLS = nbformat.read(ROOT / "notebooks" / "12-exactly-once.ipynb", as_version=4).cells
-PROSE = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
+CELLS, PROSE = read_lesson("12-exactly-once")
 
 S, X, LATE = (wmviz.scenario(name) for name in ("written-twice", "transactional-sink", "transaction-timeout"))
 APPENDED, COMMITTED, OVER = map(wmviz.simulate, (S, X, LATE))
@@ -134,9 +131,7 @@ def test_the_sums_of_the_prose_are_worked_out():
 
 def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
     """No time stands in the prose that no fact above and no output of a cell has."""
-    shown = "".join(str(cell.get("outputs", "")) + cell.source * (cell.cell_type == "code") for cell in CELLS)
-    known = shown + "".join(FACTS)
-    assert not {time for time in re.findall(r"\d+:\d\d(?::\d\d(?:\.\d+)?)?", PROSE) if time not in known}
+    assert not unknown_times(CELLS, PROSE, FACTS)
 
 
 def test_readers_tell_each_change_once():

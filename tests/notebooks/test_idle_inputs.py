@@ -2,19 +2,16 @@
 
 import re
 from itertools import pairwise
-from pathlib import Path
 
-import nbformat
 import pytest
 
 import wmviz
+from tests.notebooks.prose import read_lesson, unknown_times
 from tests.sums import check_sums
 from wmviz.times import time_ms, time_text
 from wmviz.trace import Kind, Status
 
-LESSON = Path(__file__).resolve().parent.parent.parent / "notebooks" / "07-idle-inputs.ipynb"
-CELLS = nbformat.read(LESSON, as_version=4).cells
-PROSE = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
+CELLS, PROSE = read_lesson("07-idle-inputs")
 
 S = wmviz.scenario("idle-bet")
 T = wmviz.simulate(S)
@@ -193,9 +190,7 @@ def test_the_sums_of_the_prose_are_worked_out():
 
 
 def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
-    shown = "".join(str(cell.get("outputs", "")) + cell.source * (cell.cell_type == "code") for cell in CELLS)
-    known = shown + "".join(FACTS)
-    unknown = {time for time in re.findall(r"\d+:\d\d(?::\d\d(?:\.\d+)?)?", PROSE) if time not in known}
+    unknown = unknown_times(CELLS, PROSE, FACTS)
     # The ticks of the table, from 9:00:00.200 in steps of 200 ms, and the results of the sums.
     assert unknown <= {"9:00:00.400", "9:00:01.400", "5:58:59.999", "6:59:59.999", "7:19:59.999"}
 

@@ -1,21 +1,18 @@
 """What lesson 4 says in prose: each number is held against the engine, the trap against Flink's classes."""
 
-import re
 import zipfile
 from itertools import pairwise
 from pathlib import Path
 
-import nbformat
 import pytest
 
 import wmviz
+from tests.notebooks.prose import read_lesson, unknown_times
 from tests.sums import check_sums
 from wmviz.times import time_ms, time_text
 from wmviz.trace import Kind
 
-LESSON = Path(__file__).resolve().parent.parent.parent / "notebooks" / "04-late-events.ipynb"
-CELLS = nbformat.read(LESSON, as_version=4).cells
-PROSE = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
+CELLS, PROSE = read_lesson("04-late-events")
 
 S = wmviz.scenario("price-feed")
 T = wmviz.simulate(S)
@@ -185,9 +182,7 @@ def test_the_sums_of_the_prose_are_worked_out():
 
 
 def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
-    shown = "".join(str(cell.get("outputs", "")) + cell.source * (cell.cell_type == "code") for cell in CELLS)
-    known = shown + "".join(FACTS)
-    unknown = {time for time in re.findall(r"\d+:\d\d(?::\d\d(?:\.\d+)?)?", PROSE) if time not in known}
+    unknown = unknown_times(CELLS, PROSE, FACTS)
     # the last milliseconds of a window and of its lateness, in sums; 22:00 and the hour whose state is kept
     assert unknown <= {"10:00:59.999", "22:00", "22:59:59.999", "23:19:59.999", "6:10"}
 

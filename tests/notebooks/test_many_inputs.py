@@ -1,18 +1,13 @@
 """What lesson 6 says in prose: each statement with a number is held against the engine."""
 
-import re
-from pathlib import Path
-
-import nbformat
 import pytest
 
 import wmviz
+from tests.notebooks.prose import read_lesson, unknown_times
 from tests.sums import check_sums
 from wmviz.times import MIN_MS, time_ms, time_text
 
-LESSON = Path(__file__).resolve().parent.parent.parent / "notebooks" / "06-many-inputs.ipynb"
-CELLS = nbformat.read(LESSON, as_version=4).cells
-PROSE = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
+CELLS, PROSE = read_lesson("06-many-inputs")
 
 S = wmviz.scenario("quiet-partition")
 T = wmviz.simulate(S)
@@ -98,9 +93,7 @@ def test_the_sums_of_the_prose_are_worked_out():
 
 
 def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
-    shown = "".join(str(cell.get("outputs", "")) + cell.source * (cell.cell_type == "code") for cell in CELLS)
-    known = shown + "".join(FACTS)
-    unknown = {time for time in re.findall(r"\d+:\d\d(?::\d\d(?:\.\d+)?)?", PROSE) if time not in known}
+    unknown = unknown_times(CELLS, PROSE, FACTS)
     assert unknown <= {"6:59:59.999"}  # the last millisecond of the 6 am windows
 
 

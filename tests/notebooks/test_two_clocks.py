@@ -2,20 +2,17 @@
 
 import re
 import time
-from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 import wmviz
+from tests.notebooks.prose import read_lesson, unknown_times
 from tests.sums import check_sums
 from wmviz.course.lessons.two_clocks import by_ingestion_time, metres_of, read_again
 from wmviz.times import time_ms, time_text
 
-LESSON = Path(__file__).resolve().parent.parent.parent / "notebooks" / "01-two-clocks.ipynb"
-CELLS = nbformat.read(LESSON, as_version=4).cells
-PROSE = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
+CELLS, PROSE = read_lesson("01-two-clocks")
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
 
@@ -117,9 +114,7 @@ def test_what_the_prose_says_is_so(said):
 
 def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
     check_sums(PROSE)
-    shown = "".join(str(cell.get("outputs", "")) + cell.source * (cell.cell_type == "code") for cell in CELLS)
-    known = shown + "".join(FACTS)
-    unknown = {found for found in re.findall(r"\d+:\d\d(?::\d\d(?:\.\d+)?)?", PROSE) if found not in known}
+    unknown = unknown_times(CELLS, PROSE, FACTS)
     assert unknown == set()
 
 

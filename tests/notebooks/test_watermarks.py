@@ -2,19 +2,16 @@
 
 import re
 import time
-from pathlib import Path
 
-import nbformat
 import pytest
 
 import wmviz
+from tests.notebooks.prose import read_lesson, unknown_times
 from tests.sums import check_sums
 from wmviz.course.lessons.watermarks import FEED, behind
 from wmviz.times import MIN_MS, duration_ms, time_ms, time_text
 
-LESSON = Path(__file__).resolve().parent.parent.parent / "notebooks" / "02-watermarks.ipynb"
-CELLS = nbformat.read(LESSON, as_version=4).cells
-PROSE = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
+CELLS, PROSE = read_lesson("02-watermarks")
 
 T = wmviz.simulate(FEED)
 AT = {event.id: event.arrival_time_ms for event in FEED.events}
@@ -130,9 +127,7 @@ def test_the_sums_of_the_prose_are_worked_out():
 
 
 def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
-    shown = "".join(str(cell.get("outputs", "")) + cell.source * (cell.cell_type == "code") for cell in CELLS)
-    known = shown + "".join(FACTS)
-    unknown = {found for found in re.findall(r"\d+:\d\d(?::\d\d(?:\.\d+)?)?", PROSE) if found not in known}
+    unknown = unknown_times(CELLS, PROSE, FACTS)
     assert unknown == set()
 
 

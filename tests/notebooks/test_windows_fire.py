@@ -1,18 +1,15 @@
 """What lesson 3 says in prose: each statement with a number is held against the engine, the trap against Flink."""
 
 import re
-from pathlib import Path
 
-import nbformat
 import pytest
 
 import wmviz
+from tests.notebooks.prose import read_lesson, unknown_times
 from tests.sums import check_sums
 from wmviz.times import duration_ms, time_ms, time_text
 
-LESSON = Path(__file__).resolve().parent.parent.parent / "notebooks" / "03-windows-fire.ipynb"
-CELLS = nbformat.read(LESSON, as_version=4).cells
-PROSE = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
+CELLS, PROSE = read_lesson("03-windows-fire")
 
 S = wmviz.scenario("leaderboard")
 T = wmviz.simulate(S)
@@ -103,9 +100,7 @@ def test_the_sums_of_the_prose_are_worked_out():
 
 def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
     """No time stands in the prose that no fact above, no sum and no output of a cell has."""
-    shown = "".join(str(cell.get("outputs", "")) + cell.source * (cell.cell_type == "code") for cell in CELLS)
-    known = shown + "".join(FACTS)
-    unknown = {time for time in re.findall(r"\d+:\d\d(?::\d\d(?:\.\d+)?)?", PROSE) if time not in known}
+    unknown = unknown_times(CELLS, PROSE, FACTS)
     # 6:41 is an example of a watermark; the others are results of the sums or the same times with zeros.
     assert unknown <= {"6:41", "7:02:00.000", "9:02"}
 
