@@ -7,6 +7,7 @@ is then drawn without browser and network, and stays in the saved notebook as a 
 
 from __future__ import annotations
 
+from wmviz.charts.alignment import alignment
 from wmviz.charts.completeness import completeness
 from wmviz.charts.engines import engines
 from wmviz.charts.firings import firings
@@ -15,6 +16,6 @@ from wmviz.charts.look import enable
 from wmviz.charts.state import state
 from wmviz.charts.watermark import watermark
 
-__all__ = ["completeness", "engines", "firings", "lag", "state", "watermark"]
+__all__ = ["alignment", "completeness", "engines", "firings", "lag", "state", "watermark"]
 
 enable()

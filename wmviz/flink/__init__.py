@@ -3,19 +3,25 @@
 Importing this starts nothing; the first `run` starts one JVM, which serves this process from then on.
 """
 
+from wmviz.flink.alignment import AlignmentRun, align, alignment_code
 from wmviz.flink.file_sink import file_sink_code, write_files
 from wmviz.flink.program import code, strategy_source
 from wmviz.flink.recovery import Recovery, recover, recovery_code
 from wmviz.flink.replay import run, run_many
 from wmviz.flink.rest import Live, live
+from wmviz.flink.resume import Resumed, resume, resume_code
 from wmviz.flink.standalone import Cluster, cluster
 from wmviz.flink.startup import FlinkError, available, java_stack
 
 __all__ = [
+    "AlignmentRun",
     "Cluster",
     "FlinkError",
     "Live",
     "Recovery",
+    "Resumed",
+    "align",
+    "alignment_code",
     "available",
     "cluster",
     "code",
@@ -24,6 +30,8 @@ __all__ = [
     "live",
     "recover",
     "recovery_code",
+    "resume",
+    "resume_code",
     "run",
     "run_many",
     "strategy_source",
