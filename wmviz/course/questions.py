@@ -17,6 +17,7 @@ LESSONS = {
     "4": "late_events",
     "6": "many_inputs",
     "7": "idle_inputs",
+    "9": "other_windows",
     "10": "barriers",
     "11": "crash_and_restore",
     "12": "exactly_once",
