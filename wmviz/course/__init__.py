@@ -6,6 +6,7 @@ engine from a scenario when it is asked for.
 
 from __future__ import annotations
 
+from wmviz.course.drills.practice import drill, drills
 from wmviz.course.harness import run_with
 from wmviz.course.memory import forget, progress
 from wmviz.course.questions import CourseError, Verdict, given
@@ -16,6 +17,8 @@ __all__ = [
     "CourseError",
     "Verdict",
     "check",
+    "drill",
+    "drills",
     "forget",
     "given",
     "hint",

@@ -1,0 +1,1 @@
+"""Endless fresh tasks, with answers from the engine."""
