@@ -521,6 +521,8 @@ class CheckpointedInputGate:
         Elements that a channel holds before `is_full` says so; None for no limit.
     checkpoints_after_finish
         Whether the end of a channel counts as its barrier.
+    new_handler
+        Makes a handler of one's own in place of that of the mode.
 
     Attributes
     ----------
@@ -540,6 +542,7 @@ class CheckpointedInputGate:
         mode: str = "aligned",
         capacity: int | None = None,
         checkpoints_after_finish: bool = True,
+        new_handler: Callable[[int, BarrierOutput], CheckpointBarrierHandler] | None = None,
     ) -> None:
         self.is_held = False
         self._out, self._capacity = out, capacity
@@ -552,13 +555,15 @@ class CheckpointedInputGate:
         self._priority: deque[tuple[int, CheckpointBarrier]] = deque()
         self._capture: _Capture | None = None
         self._serial = self._now_ms = 0
-        self._handler: CheckpointBarrierHandler = (
-            CheckpointBarrierTracker(channels, self, checkpoints_after_finish=checkpoints_after_finish)
-            if mode == "at_least_once"
-            else SingleCheckpointBarrierHandler(
+        self._handler: CheckpointBarrierHandler
+        if new_handler is not None:
+            self._handler = new_handler(channels, self)
+        elif mode == "at_least_once":
+            self._handler = CheckpointBarrierTracker(channels, self, checkpoints_after_finish=checkpoints_after_finish)
+        else:
+            self._handler = SingleCheckpointBarrierHandler(
                 channels, self, mode=mode, checkpoints_after_finish=checkpoints_after_finish
             )
-        )
 
     @property
     def next_time_ms(self) -> int | None:

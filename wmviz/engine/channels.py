@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Protocol
 
-from wmviz.engine.barriers import CheckpointBarrier, CheckpointedInputGate, EndOfData, EndOfPartition
+from wmviz.engine.barriers import (
+    BarrierOutput,
+    CheckpointBarrier,
+    CheckpointBarrierHandler,
+    CheckpointedInputGate,
+    EndOfData,
+    EndOfPartition,
+)
 from wmviz.engine.runtime_recording import RuntimeRecording
 from wmviz.engine.tasks import WindowTask
 from wmviz.engine.window_operator import PaneSnapshot
@@ -101,6 +108,8 @@ class TaskInput:
         Time that it needs for an event.
     deliver
         Hands an event to a task, given its index.
+    new_handler
+        Makes a barrier handler of one's own in place of that of the mode.
 
     Notes
     -----
@@ -116,9 +125,10 @@ class TaskInput:
         capacity: int,
         work_ms: int,
         deliver: Callable[[WindowTask, int], None],
+        new_handler: Callable[[int, BarrierOutput], CheckpointBarrierHandler] | None = None,
     ) -> None:
         self.task, self.place = task, task.place
-        self.gate = CheckpointedInputGate(channels, self, mode=mode, capacity=capacity or None)
+        self.gate = CheckpointedInputGate(channels, self, mode=mode, capacity=capacity or None, new_handler=new_handler)
         self.busy_until_ms: int | None = None
         self.is_finished = False
         self._owner, self._recorder, self._work_ms, self._deliver = owner, owner.recorder, work_ms, deliver

@@ -11,12 +11,12 @@ from wmviz.engine.alignment import SourceCoordinator, WatermarkAggregator
 from wmviz.engine.barriers import CheckpointBarrier
 from wmviz.engine.channels import Carries, Element, TaskInput, TaskSnapshot
 from wmviz.engine.checkpoints import EXPIRED, Checkpoint, CheckpointCoordinator, CheckpointSettings
+from wmviz.engine.parts import Parts
 from wmviz.engine.reading import Partitions, Reader
 from wmviz.engine.runtime_recording import RuntimeRecording
 from wmviz.engine.sinks import TransactionAbortedError
 from wmviz.engine.subtasks import window_operator
 from wmviz.engine.tasks import WindowTask, tasks_of_keys
-from wmviz.engine.watermarks import WatermarkGenerator
 from wmviz.runtime import Checkpoints, Happening
 from wmviz.scenario import Scenario, ScenarioError
 from wmviz.times import MAX_MS, MIN_MS
@@ -47,7 +47,7 @@ class Attempt:
     Flink 2.3.0: an execution attempt of all tasks; ExecutionGraph.
     """
 
-    def __init__(self, job: RunningJob, scenario: Scenario, own: WatermarkGenerator | None) -> None:
+    def __init__(self, job: RunningJob, scenario: Scenario, parts: Parts) -> None:
         self.scenario, self.recorder, self.partitions = scenario, job.recorder, job.partitions
         self.agenda = job.agenda
         self._unfinished = scenario.window_tasks
@@ -60,7 +60,12 @@ class Attempt:
         self.tasks = [
             TaskInput(
                 WindowTask(
-                    sources + number, window_operator(scenario, self.recorder), sources, self.recorder, scenario.inputs
+                    sources + number,
+                    window_operator(scenario, self.recorder, parts.window_operator),
+                    sources,
+                    self.recorder,
+                    scenario.inputs,
+                    parts.valve,
                 ),
                 self,
                 mode,
@@ -68,11 +73,13 @@ class Attempt:
                 scenario.channel_capacity,
                 scenario.work_ms,
                 self._deliver,
+                parts.barrier_handler,
             )
             for number in range(scenario.window_tasks)
         ]
         self._task_of_key = tasks_of_keys(scenario, self.tasks)
         self._clock_timers: dict[int, int] = {}
+        own = parts.generator
         self.readers = [Reader(number, self, copy.deepcopy(own), self._start_ms) for number in range(sources)]
         self._aligner = Aligner(self, scenario.inputs) if self.readers[0].alignment is not None else None
 
@@ -270,8 +277,8 @@ class RunningJob:
         The stream, the job and the happenings.
     recorder
         Writes the trace.
-    own
-        A generator in place of that of the strategy; each attempt has a copy of it.
+    parts
+        What it is built of; each attempt has a copy of the generator.
 
     Notes
     -----
@@ -279,9 +286,9 @@ class RunningJob:
     settled by `Turn`.
     """
 
-    def __init__(self, scenario: Scenario, recorder: RuntimeRecording, own: WatermarkGenerator | None) -> None:
+    def __init__(self, scenario: Scenario, recorder: RuntimeRecording, parts: Parts) -> None:
         self.recorder, self.partitions = recorder, Partitions(scenario)
-        self._settings, self._own = scenario, own
+        self._settings, self._parts = scenario, parts
         self.agenda = Agenda()
         self._attempt: Attempt | None = None
         self._read = bytearray(len(scenario.events))
@@ -531,7 +538,7 @@ class RunningJob:
 
     def _launch(self, states: Mapping[Any, Any]) -> None:
         """Start the tasks, at the offsets and with the state of a checkpoint."""
-        attempt = self._attempt = Attempt(self, self._settings, self._own)
+        attempt = self._attempt = Attempt(self, self._settings, self._parts)
         rewound = self._set_offsets(attempt, states)
         for state in states.values():
             if isinstance(state, TaskSnapshot):

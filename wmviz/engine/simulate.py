@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
+from dataclasses import replace
 
 from wmviz.engine.job import RunningJob
 from wmviz.engine.local_time import LocalTimeError
 from wmviz.engine.merging import MergedWindowLateError
+from wmviz.engine.parts import Parts
 from wmviz.engine.recording import Recorder, ResultsRecorder
 from wmviz.engine.runtime_recording import RunningResultsRecorder, RuntimeRecording
 from wmviz.engine.subtasks import SourceSubtask, window_operator
@@ -20,7 +22,12 @@ from wmviz.trace import Trace
 _NEVER_MS = MAX_MS + 1
 
 
-def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenerator | None = None) -> Trace:
+def simulate(
+    scenario: Scenario,
+    trace: str = "full",
+    generator: WatermarkGenerator | None = None,
+    parts: Parts | None = None,
+) -> Trace:
     """Run a scenario through the reference engine.
 
     Parameters
@@ -34,6 +41,8 @@ def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenera
         will do with the two methods of Flink's WatermarkGenerator: ``on_event(timestamp_ms)`` sees each event, and
         ``on_periodic_emit()`` is asked on every tick, and with emission "event" behind every event. Each gives a
         watermark in ms, or None for nothing. Use a new object for each run: it remembers.
+    parts
+        Other pieces of your own, in place of the engine's.
 
     Returns
     -------
@@ -57,18 +66,18 @@ def simulate(scenario: Scenario, trace: str = "full", generator: WatermarkGenera
     if generator is not None and max(scenario.subtasks, scenario.partition_count) > 1:
         raise ValueError("one generator cannot serve several inputs; give a scenario with one partition and subtask")
     try:
-        return _run(scenario, generator, full=trace == "full")
+        return _run(scenario, replace(parts or Parts(), generator=generator), full=trace == "full")
     except (LocalTimeError, MergedWindowLateError, OverflowError) as error:  # the job would fail on Flink too
         raise ScenarioError(f"{scenario.name} fails: {error}") from None
 
 
-def _run(scenario: Scenario, own: WatermarkGenerator | None, *, full: bool) -> Trace:
+def _run(scenario: Scenario, parts: Parts, *, full: bool) -> Trace:
     if needs_running_job(scenario):
         running = RuntimeRecording(scenario) if full else RunningResultsRecorder(scenario)
-        RunningJob(scenario, running, own).run()
+        RunningJob(scenario, running, parts).run()
         return running.trace
     recorder = Recorder(scenario) if full else ResultsRecorder(scenario)
-    _DirectJob(scenario, recorder, own).run()
+    _DirectJob(scenario, recorder, parts).run()
     return recorder.trace
 
 
@@ -86,22 +95,25 @@ def needs_running_job(scenario: Scenario) -> bool:
 class _DirectJob:
     """A job in which nothing waits: what a source sends is handled at once. An agenda of arrivals, ticks and timers."""
 
-    def __init__(self, scenario: Scenario, recorder: Recorder, own: WatermarkGenerator | None) -> None:
+    def __init__(self, scenario: Scenario, recorder: Recorder, parts: Parts) -> None:
         self.scenario, self.recorder = scenario, recorder
         subtasks = range(scenario.subtasks)
         self._tasks = [
             WindowTask(
                 scenario.subtasks + number,
-                window_operator(scenario, recorder),
+                window_operator(scenario, recorder, parts.window_operator),
                 len(subtasks),
                 recorder,
                 scenario.inputs,
+                parts.valve,
             )
             for number in range(scenario.window_tasks)
         ]
         task_of_key = tasks_of_keys(scenario, self._tasks)
         exchanges = [Exchange(number, self._tasks, task_of_key, recorder) for number in subtasks]
-        self._sources = [SourceSubtask(scenario, number, exchanges[number], recorder, own) for number in subtasks]
+        self._sources = [
+            SourceSubtask(scenario, number, exchanges[number], recorder, parts.generator) for number in subtasks
+        ]
         self._ticks: list[tuple[int, int]] = []  # time, subtask
 
     def run(self) -> None:

@@ -170,10 +170,12 @@ class SourceSubtask:
             self._strategy.end_of_source()
 
 
-def window_operator(scenario: Scenario, recorder: Recorder) -> WindowOperator:
-    """Make a window operator as the scenario says."""
+def window_operator(
+    scenario: Scenario, recorder: Recorder, plain: type[WindowOperator] = WindowOperator
+) -> WindowOperator:
+    """Make a window operator as the scenario says; `plain` is the class for windows that do not merge."""
     trigger, purging = trigger_of(scenario.window)
-    kind = MergingWindowOperator if scenario.window.type == "session" else WindowOperator
+    kind = MergingWindowOperator if scenario.window.type == "session" else plain
     return kind(
         assigner_of(scenario.window),
         trigger,

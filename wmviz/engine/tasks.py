@@ -10,6 +10,7 @@ from typing import TypeVar
 from wmviz.engine.multiplexer import CombinedInputs
 from wmviz.engine.recording import Recorder
 from wmviz.engine.valve import StatusWatermarkValve
+from wmviz.engine.watermarks import Downstream
 from wmviz.engine.window_operator import WindowOperator
 from wmviz.scenario import Scenario
 from wmviz.trace import Status
@@ -32,10 +33,18 @@ class WindowTask:
         Writes down what happens.
     inputs
         2 for an operator with two inputs, each with a valve of its own; channel c belongs to input c % 2.
+    new_valve
+        Makes a valve, given the number of channels and where to send.
     """
 
     def __init__(
-        self, place: int, operator: WindowOperator, channels: int, recorder: Recorder, inputs: int = 1
+        self,
+        place: int,
+        operator: WindowOperator,
+        channels: int,
+        recorder: Recorder,
+        inputs: int = 1,
+        new_valve: Callable[[int, Downstream], StatusWatermarkValve] = StatusWatermarkValve,
     ) -> None:
         self.operator, self.place, self._recorder = operator, place, recorder
         self.process = operator.process
@@ -43,9 +52,9 @@ class WindowTask:
         if inputs > 1:
             combined = CombinedInputs(inputs, self)
             sizes = [len(range(number, channels, inputs)) for number in range(inputs)]
-            self._valves = [StatusWatermarkValve(size, _Input(number, combined)) for number, size in enumerate(sizes)]
+            self._valves = [new_valve(size, _Input(number, combined)) for number, size in enumerate(sizes)]
         elif channels > 1:
-            self._valves = [StatusWatermarkValve(channels, self)]
+            self._valves = [new_valve(channels, self)]
 
     def receive_watermark(self, channel: int, watermark_ms: int) -> None:
         """Take a watermark from a channel."""
