@@ -38,25 +38,25 @@ class Card:
 
 def saying(*sentences: str) -> Card:
     """Show sentences."""
-    return Card("\n".join(sentences), _box("#4a6fa5", "".join(f"<p>{_marked_up(s)}</p>" for s in sentences)))
+    return Card("\n".join(sentences), box("#4a6fa5", "".join(f"<p>{marked_up(s)}</p>" for s in sentences)))
 
 
 def asking(question: Question, answered: Callable[[str], Verdict | str]) -> Card:
     """Show a question; a click on a choice hands its letter over and shows what comes back."""
     lines = [f"  {letter}) {choice.text}" for letter, choice in zip(question.letters, question.choices, strict=True)]
-    listed = "<br>".join(map(_marked_up, map(str.strip, lines)))
-    html = f"<p><strong>{_marked_up(question.text)}</strong></p><p>{listed}</p><p><em>{_ASK}</em></p>"
+    listed = "<br>".join(map(marked_up, map(str.strip, lines)))
+    html = f"<p><strong>{marked_up(question.text)}</strong></p><p>{listed}</p><p><em>{_ASK}</em></p>"
     return Card(
         "\n".join([question.text, *lines, _ASK]),
-        _box("#4a6fa5", html),
+        box("#4a6fa5", html),
         lambda: _question_widget(question, answered),
     )
 
 
 def field(text: str, answered: Callable[[str], Verdict]) -> Card:
     """Show a task with a field to write the answer in."""
-    html = f"<p><strong>{_marked_up(text)}</strong></p><p><em>{_ASK}</em></p>"
-    return Card(f"{text}\n{_ASK}", _box("#4a6fa5", html), lambda: _field_widget(text, answered))
+    html = f"<p><strong>{marked_up(text)}</strong></p><p><em>{_ASK}</em></p>"
+    return Card(f"{text}\n{_ASK}", box("#4a6fa5", html), lambda: _field_widget(text, answered))
 
 
 def verdict(said: Verdict) -> dict[str, Any]:
@@ -75,17 +75,18 @@ def _bundle(text: str, html: str, widget: Callable[[], Any] | None) -> dict[str,
 def _verdict_html(said: Verdict) -> str:
     mark, colour = _MARKS[said.state]
     head = f'<strong style="color:{colour}">{mark} {HEADS[said.state]}</strong>'
-    return _box(colour, f"<p>{head} {_marked_up(said.sentence)}</p>")
+    return box(colour, f"<p>{head} {marked_up(said.sentence)}</p>")
 
 
-def _box(colour: str, inside: str) -> str:
+def box(colour: str, inside: str) -> str:
+    """Set HTML into a box with a coloured edge."""
     # Widgets bring a line height and paragraph margins of their own.
     style = f"border-left:4px solid {colour};padding:2px 0 2px 12px;margin:4px 0;max-width:46em;line-height:1.5"
     inside = inside.replace("<p>", '<p style="margin:4px 0">')
     return f'<div role="status" style="{style}">{inside}</div>'
 
 
-def _marked_up(text: str) -> str:
+def marked_up(text: str) -> str:
     """Escape, then set `code` in code type."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
@@ -147,7 +148,7 @@ def _field_widget(text: str, answered: Callable[[str], Verdict]) -> Any:
 
 
 def _heading(text: str) -> str:
-    return f'<p style="margin:0;max-width:46em;line-height:1.5"><strong>{_marked_up(text)}</strong></p>'
+    return f'<p style="margin:0;max-width:46em;line-height:1.5"><strong>{marked_up(text)}</strong></p>'
 
 
 def _button(text: str) -> Any:
