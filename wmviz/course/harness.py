@@ -2,69 +2,245 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
 from wmviz.course.answers import AnswerError
+from wmviz.engine.barriers import BarrierOutput, CheckpointBarrier
+from wmviz.engine.parts import Parts
 from wmviz.engine.simulate import simulate
+from wmviz.engine.valve import StatusWatermarkValve
+from wmviz.engine.watermarks import Downstream
+from wmviz.engine.window_operator import WindowOperator
 from wmviz.scenario import Scenario
+from wmviz.times import MIN_MS, time_text
 from wmviz.trace import Trace
 
 
-def run_with(maker: Any, scenario: Scenario) -> Trace:
-    """Run a scenario on a watermark generator of your own, in place of Flink's.
+def run_with(own: Any, scenario: Scenario, piece: str = "generator") -> Trace:
+    """Run a scenario on a piece of your own, in place of Flink's rule.
 
     Parameters
     ----------
-    maker
-        A class with ``on_event(timestamp_ms)`` and ``on_periodic_emit()``; it is made with the bound in ms.
+    own
+        What you wrote; see below.
     scenario
         The stream and the rest of the job.
+    piece
+        Which piece it is:
+
+        - ``"generator"``: a class with ``on_event(timestamp_ms)`` and ``on_periodic_emit()``, which returns the
+          watermark; it is made with the bound in ms.
+        - ``"lateness"``: a function ``is_late(end_ms, lateness_ms, watermark_ms)`` that says whether a window with
+          that end takes no event any more.
+        - ``"valve"``: a class with ``on_watermark(channel, watermark_ms)`` and, if inputs may be idle,
+          ``on_idle(channel)`` and ``on_active(channel)``; it is made with the number of channels. Each method returns
+          the watermark that goes through now, or None if there is no new one.
+        - ``"barriers"``: a class with ``on_barrier(channel, checkpoint_id)``, made with the number of channels. It
+          returns ``"block"`` to stop reading that channel, ``"snapshot"`` to store the state now and read all channels
+          again, or ``"pass"`` to go on reading.
 
     Returns
     -------
     Trace
-        What the job does on these watermarks.
+        What the job does on it.
 
     Raises
     ------
     AnswerError
-        If the class raises an error or gives no whole number; the message says where.
+        If what you wrote raises an error or gives something of the wrong kind; the message says where.
     """
-    return simulate(scenario, generator=_Checked(maker, scenario.bound_ms))
+    if piece not in _PIECES:
+        raise AnswerError(f"There is no piece {piece!r}; there are: {', '.join(_PIECES)}.")
+    return _PIECES[piece](own, scenario)
 
 
-class _Checked:
-    """Passes each call on; what goes wrong inside becomes a sentence, not a traceback through the engine."""
+def _with_generator(own: Any, scenario: Scenario) -> Trace:
+    return simulate(scenario, generator=_Generator(own, scenario.bound_ms))
+
+
+def _with_valve(own: Any, scenario: Scenario) -> Trace:
+    return simulate(scenario, parts=Parts(valve=lambda channels, out: _Valve(own, channels, out)))
+
+
+def _with_barriers(own: Any, scenario: Scenario) -> Trace:
+    return simulate(scenario, parts=Parts(barrier_handler=lambda channels, out: _Barriers(own, channels, out)))
+
+
+def _with_lateness(own: Any, scenario: Scenario) -> Trace:
+    if not callable(own):
+        raise AnswerError("Give the function itself, without brackets behind its name.")
+
+    class Judged(WindowOperator):
+        """Asks the learner's rule whether a window takes no event any more."""
+
+        def _takers(self, windows: Any) -> Any:
+            takers = []
+            for window in windows:
+                late = _called(own, "is_late", window.end_ms, self._lateness_ms, self.watermark_ms)
+                if not isinstance(late, bool) and type(late).__name__ not in ("bool_", "bool"):
+                    raise AnswerError(f"is_late gives {late!r}. Let it return True or False.")
+                if not late:
+                    takers.append(self._windows.get(window) or self._open(window, self._cleanup_ms(window)))
+            return takers
+
+        def advance(self, watermark_ms: int) -> None:
+            self._latest_windows = []  # the rule is asked again for each event behind a new watermark
+            super().advance(watermark_ms)
+
+    return simulate(scenario, parts=Parts(window_operator=Judged))
+
+
+_PIECES: dict[str, Callable[[Any, Scenario], Trace]] = {
+    "generator": _with_generator,
+    "lateness": _with_lateness,
+    "valve": _with_valve,
+    "barriers": _with_barriers,
+}
+
+
+def _called(method: Any, name: str, *arguments: int) -> Any:
+    """Call what a learner wrote; what goes wrong inside becomes a sentence, not a traceback through the engine."""
+    try:
+        return method(*arguments)
+    except Exception as error:  # noqa: BLE001 - it is the learner's code, anything may come out of it
+        raise AnswerError(f"{name} stops with {type(error).__name__}: {error}") from None
+
+
+def _made(maker: Any, argument: int, *methods: str) -> Any:
+    """Make an object of a learner's class, and see whether it has what is asked of it."""
+    if not isinstance(maker, type):
+        raise AnswerError("Give the class itself, without brackets: it is made anew for each stream.")
+    own = _called(maker, "__init__", argument)
+    for name in methods:
+        if not callable(getattr(own, name, None)):
+            raise AnswerError(f"The class has no method {name}.")
+    return own
+
+
+def _milliseconds(value: Any, name: str) -> int:
+    """Read a watermark that a learner's method gave."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise AnswerError(f"{name} gives {value!r}. A watermark is a whole number of milliseconds.")
+    return int(value)
+
+
+class _Generator:
+    """A learner's watermark generator."""
 
     def __init__(self, maker: Any, bound_ms: int) -> None:
-        if not isinstance(maker, type):
-            raise AnswerError("Give the class itself, without brackets: it is made anew for each stream.")
-        self._own = self._call(maker, "__init__", bound_ms)
-        for name in ("on_event", "on_periodic_emit"):
-            if not callable(getattr(self._own, name, None)):
-                raise AnswerError(f"The class has no method {name}.")
+        self._own = _made(maker, bound_ms, "on_event", "on_periodic_emit")
 
     def on_event(self, timestamp_ms: int) -> None:
         """Pass an event on."""
-        self._call(self._own.on_event, "on_event", timestamp_ms)
+        _called(self._own.on_event, "on_event", timestamp_ms)
 
     def on_periodic_emit(self) -> int:
         """Ask for the watermark, and look at what comes."""
-        watermark_ms = self._call(self._own.on_periodic_emit, "on_periodic_emit")
+        watermark_ms = _called(self._own.on_periodic_emit, "on_periodic_emit")
         if watermark_ms is None or watermark_ms is ...:
             raise AnswerError("on_periodic_emit gives no watermark so far. Let it return one, in milliseconds.")
-        if isinstance(watermark_ms, float) and watermark_ms.is_integer():
-            return int(watermark_ms)
-        if isinstance(watermark_ms, bool) or not isinstance(watermark_ms, Integral):
-            raise AnswerError(
-                f"on_periodic_emit gives {watermark_ms!r}. A watermark is a whole number of milliseconds."
-            )
-        return int(watermark_ms)
+        return _milliseconds(watermark_ms, "on_periodic_emit")
 
-    @staticmethod
-    def _call(method: Any, name: str, *arguments: int) -> Any:
-        try:
-            return method(*arguments)
-        except Exception as error:  # noqa: BLE001 - it is the learner's code, anything may come out of it
-            raise AnswerError(f"{name} stops with {type(error).__name__}: {error}") from None
+
+class _Nowhere:
+    """Takes what the engine's own valve would let through; the learner's decides."""
+
+    def watermark(self, watermark_ms: int) -> None:
+        """Take no notice."""
+
+    def idle(self) -> None:
+        """Take no notice."""
+
+    def active(self) -> None:
+        """Take no notice."""
+
+
+class _Valve(StatusWatermarkValve):
+    """A learner's valve. The engine's runs beside it, for what the picture says of each channel."""
+
+    def __init__(self, maker: Any, channels: int, out: Downstream) -> None:
+        super().__init__(channels, _Nowhere())
+        self._own, self._to = _made(maker, channels, "on_watermark"), out
+        self._sent_ms = MIN_MS
+
+    def watermark(self, channel: int, watermark_ms: int) -> None:
+        """Ask the learner's valve about a watermark."""
+        super().watermark(channel, watermark_ms)
+        self._send("on_watermark", channel, watermark_ms)
+
+    def idle(self, channel: int) -> None:
+        """Ask the learner's valve about an idle channel."""
+        super().idle(channel)
+        self._send("on_idle", channel)
+        if self.is_idle:
+            self._to.idle()
+
+    def active(self, channel: int) -> None:
+        """Tell the learner's valve that a channel is active again."""
+        was_idle = self.is_idle
+        super().active(channel)
+        if was_idle:
+            self._to.active()
+        self._send("on_active", channel)
+
+    def _send(self, name: str, *arguments: int) -> None:
+        method = getattr(self._own, name, None)
+        if not callable(method):
+            raise AnswerError(f"The class has no method {name}.")
+        answer = _called(method, name, *arguments)
+        if answer is None:
+            return
+        if answer is ...:
+            raise AnswerError(f"{name} gives no watermark so far. Let it return one in milliseconds, or None.")
+        watermark_ms = _milliseconds(answer, name)
+        if watermark_ms < self._sent_ms:
+            before, now = time_text(self._sent_ms), time_text(watermark_ms) if watermark_ms > MIN_MS else "MIN"
+            raise AnswerError(f"{name} gives {now} after {before}. A watermark never goes back; return None then.")
+        if watermark_ms > self._sent_ms:
+            self._sent_ms = watermark_ms
+            self._to.watermark(watermark_ms)
+
+
+class _Barriers:
+    """A learner's barrier handler."""
+
+    next_time_ms: int | None = None
+
+    def __init__(self, maker: Any, channels: int, out: BarrierOutput) -> None:
+        self._own, self._out = _made(maker, channels, "on_barrier"), out
+        self._blocked: set[int] = set()
+
+    def process_barrier(self, barrier: CheckpointBarrier, channel: int) -> None:
+        """Do what the learner's handler says about a barrier."""
+        answer = _called(self._own.on_barrier, "on_barrier", channel, barrier.id)
+        if answer not in ("block", "snapshot", "pass"):
+            raise AnswerError(f'on_barrier gives {answer!r}. Let it return "block", "snapshot" or "pass".')
+        if answer == "pass":
+            return
+        self._blocked.add(channel)  # for the moment of the snapshot, too, as in Flink
+        self._out.block_consumption(channel)
+        if answer == "snapshot":
+            self._out.trigger_checkpoint(barrier)
+            self._resume()
+
+    def process_cancellation(self, checkpoint_id: int, channel: int) -> None:
+        """Let all channels go on."""
+        self._resume()
+
+    def process_announcement(self, barrier: CheckpointBarrier, channel: int) -> None:
+        """Take no notice: such barriers never overtake here."""
+
+    def process_end(self, channel: int) -> None:
+        """Take no notice."""
+
+    def advance(self, now_ms: int) -> None:
+        """Take no notice: there is no timeout."""
+
+    def _resume(self) -> None:
+        for channel in sorted(self._blocked):
+            self._out.resume_consumption(channel)
+        self._blocked.clear()

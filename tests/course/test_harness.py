@@ -1,0 +1,178 @@
+"""The engine on a learner's pieces: a right one changes nothing, a wrong one does, a broken one gets a sentence."""
+
+import pytest
+
+import wmviz
+from wmviz import course
+from wmviz.course.answers import AnswerError
+from wmviz.times import MIN_MS
+
+LEADERBOARD = wmviz.scenario("leaderboard")
+INPUTS = wmviz.scenario("return-from-idle-channel")
+BARRIERS = wmviz.scenario("barrier-alignment")
+
+
+def is_late(end_ms, lateness_ms, watermark_ms):
+    return end_ms - 1 + lateness_ms <= watermark_ms
+
+
+class Valve:
+    """Flink's rule, once more and in other words."""
+
+    def __init__(self, channels):
+        self.newest = [MIN_MS] * channels
+        self.idle = [False] * channels
+        self.left_out = [False] * channels
+        self.out = MIN_MS
+
+    def counted(self):
+        channels = zip(self.newest, self.idle, self.left_out, strict=True)
+        return [ms for ms, idle, left_out in channels if not idle and not left_out]
+
+    def through(self, ms):
+        if ms <= self.out:
+            return None
+        self.out = ms
+        return ms
+
+    def on_watermark(self, channel, watermark_ms):
+        if self.idle[channel]:
+            return None
+        self.newest[channel] = max(self.newest[channel], watermark_ms)
+        if self.newest[channel] >= self.out:
+            self.left_out[channel] = False
+        counted = self.counted()
+        return self.through(min(counted)) if counted else None
+
+    def on_idle(self, channel):
+        held = self.newest[channel] == self.out
+        self.idle[channel] = True
+        if all(self.idle):
+            return self.through(max(self.newest)) if held else None
+        counted = self.counted()
+        return self.through(min(counted)) if held and counted else None
+
+    def on_active(self, channel):
+        self.idle[channel] = False
+        self.left_out[channel] = self.newest[channel] < self.out
+
+
+class Minimum(Valve):
+    """Leaves out nobody."""
+
+    def on_active(self, channel):
+        self.idle[channel] = False
+
+
+class Aligned:
+    """Blocks until all barriers are there."""
+
+    def __init__(self, channels):
+        self.channels, self.seen = channels, set()
+
+    def on_barrier(self, channel, checkpoint_id):
+        self.seen.add(channel)
+        if len(self.seen) < self.channels:
+            return "block"
+        self.seen.clear()
+        return "snapshot"
+
+
+def same(trace, scenario):
+    return trace.outcomes() == wmviz.simulate(scenario).outcomes()
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "sliding-gaps", "price-feed", "written-twice"])
+def test_the_right_lateness_rule_changes_nothing(name):
+    scenario = wmviz.scenario(name)
+    assert same(course.run_with(is_late, scenario, "lateness"), scenario)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda end_ms, lateness_ms, watermark_ms: end_ms - 1 <= watermark_ms,
+        lambda end_ms, lateness_ms, watermark_ms: end_ms + lateness_ms <= watermark_ms,
+        lambda end_ms, lateness_ms, watermark_ms: False,
+    ],
+)
+def test_a_wrong_lateness_rule_changes_the_results(rule):
+    assert not same(course.run_with(rule, LEADERBOARD, "lateness"), LEADERBOARD)
+
+
+@pytest.mark.parametrize(
+    "name", ["return-from-idle-channel", "spare-subtask", "two-inputs", "finished-input", "idle-bet"]
+)
+def test_the_right_valve_changes_nothing(name):
+    scenario = wmviz.scenario(name)
+    assert same(course.run_with(Valve, scenario, "valve"), scenario)
+
+
+def test_a_valve_that_leaves_out_nobody_holds_the_clock():
+    assert not same(course.run_with(Minimum, INPUTS, "valve"), INPUTS)
+
+
+def test_the_right_barrier_handler_changes_nothing():
+    own = course.run_with(Aligned, BARRIERS, "barriers")
+    assert same(own, BARRIERS)
+    assert own.table().to_dict("list") == wmviz.simulate(BARRIERS).table().to_dict("list")
+
+
+class Hasty(Aligned):
+    """Takes the snapshot at the first barrier and forgets the others."""
+
+    def on_barrier(self, channel, checkpoint_id):
+        return "snapshot" if super().on_barrier(channel, checkpoint_id) == "block" else "pass"
+
+
+def test_a_barrier_handler_that_does_not_wait_counts_twice_or_loses():
+    crash = BARRIERS.replace(happenings=[{"what": "crash", "at": BARRIERS.events[-1].arrival_time_ms + 1}])
+    right, hasty = wmviz.simulate(crash), course.run_with(Hasty, crash, "barriers")
+    assert len(hasty) != len(right)
+
+
+class Empty:
+    def __init__(self, channels):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("own", "piece", "sentence"),
+    [
+        (3, "lateness", "Give the function itself"),
+        (lambda *_: None, "lateness", "is_late gives None. Let it return True or False."),
+        (lambda: True, "lateness", "is_late stops with TypeError"),
+        (Valve(2), "valve", "Give the class itself"),
+        (Empty, "valve", "The class has no method on_watermark."),
+        (Empty, "barriers", "The class has no method on_barrier."),
+        (Valve, "lock", "There is no piece 'lock'; there are: generator, lateness, valve, barriers."),
+    ],
+)
+def test_what_cannot_run_gets_a_sentence(own, piece, sentence):
+    scenario = BARRIERS if piece == "barriers" else LEADERBOARD if piece == "lateness" else INPUTS
+    with pytest.raises(AnswerError) as caught:
+        course.run_with(own, scenario, piece)
+    assert str(caught.value).startswith(sentence)
+
+
+def test_a_watermark_that_goes_back_gets_a_sentence():
+    class Last(Empty):
+        def on_watermark(self, channel, watermark_ms):
+            return watermark_ms
+
+        def on_idle(self, channel):
+            return None
+
+        on_active = on_idle
+
+    with pytest.raises(AnswerError, match=r"on_watermark gives 6:54:59.999 after 7:04:59.999. A watermark never goes"):
+        course.run_with(Last, INPUTS, "valve")
+
+
+def test_what_is_neither_block_nor_snapshot_gets_a_sentence():
+    class Odd(Empty):
+        def on_barrier(self, channel, checkpoint_id):
+            return None
+
+    with pytest.raises(AnswerError, match=r'on_barrier gives None. Let it return "block", "snapshot" or "pass"'):
+        course.run_with(Odd, BARRIERS, "barriers")
