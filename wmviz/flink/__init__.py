@@ -12,6 +12,7 @@ from wmviz.flink.rest import Live, live
 from wmviz.flink.resume import Resumed, resume, resume_code
 from wmviz.flink.standalone import Cluster, cluster
 from wmviz.flink.startup import FlinkError, available, java_stack
+from wmviz.flink.traps_pyflink import Trap, TrapRun, trap, traps
 
 __all__ = [
     "AlignmentRun",
@@ -20,6 +21,8 @@ __all__ = [
     "Live",
     "Recovery",
     "Resumed",
+    "Trap",
+    "TrapRun",
     "align",
     "alignment_code",
     "available",
@@ -35,5 +38,7 @@ __all__ = [
     "run",
     "run_many",
     "strategy_source",
+    "trap",
+    "traps",
     "write_files",
 ]

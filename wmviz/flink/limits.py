@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wmviz.flink.schedule import SETTLED_TICKS, settled_ms
+from wmviz.flink.sql import FIRST_MS, LAST_MS, in_sql, is_declared, timed, uses_table_function
 from wmviz.flink.startup import FlinkError
 from wmviz.scenario import Scenario, check_scenario
 from wmviz.times import MAX_MS
 
+CRASH = "recover shows a crash on Flink"
+SAVEPOINT = "resume shows a savepoint on Flink"
+ALIGNED = "align shows a fast source that waits for a slow one, on Flink"
+FILES = "write_files shows a sink that commits with the checkpoint, on Flink"
 LONGEST_CLOCK_MS = 100 * 365 * 86_400_000
 
 
@@ -32,7 +37,12 @@ def replayable(scenario: Scenario) -> bool:
 
 
 def has_inputs(scenario: Scenario) -> bool:
-    """Say whether a scenario's watermark is made of several inputs, or of one that may fall idle."""
+    """Say whether a scenario's watermark is made of several inputs, or of one that may fall idle.
+
+    The watermark of SQL needs the same replay, by a clock moved by hand, unless its table alone makes it exact.
+    """
+    if in_sql(scenario) and not is_declared(scenario):
+        return True
     split = scenario.strategy_at == "source" and scenario.partition_count > 1
     return split or scenario.subtasks > 1 or scenario.idle_timeout_ms is not None or bool(scenario.happenings)
 
@@ -46,45 +56,69 @@ def _by_server_clock(scenario: Scenario) -> str | None:
     )
 
 
-def _in_local_time(scenario: Scenario) -> str | None:
-    if scenario.window.zone is None:
-        return None
-    return (
-        f"{scenario.name} cuts its windows in local time ({scenario.window.zone}), which Flink has in SQL only; "
-        "what is replayed are jobs of the DataStream API. wmviz.simulate shows it."
-    )
-
-
-def _lives_in_real_time(scenario: Scenario) -> str | None:
-    """Say what goes by the clocks of several machines, so that Flink itself never does it twice alike."""
-    crashes = {"crash", "stop", "savepoint"} & {happening.what for happening in scenario.happenings}
-    aligned = scenario.alignment is not None and scenario.strategy_at == "source"
-    for is_so, has, why in (
-        (scenario.work_ms > 0, "an operator that takes time (work)", "how long its events wait is up to the machine"),
-        (bool(crashes), "a crash, a stop or a savepoint", "what a checkpoint holds is up to the moment it is taken"),
-        (scenario.checkpoints is not None, "checkpoints", "what they hold is up to the moment they are taken"),
-        (aligned, "watermark alignment", "sources hear of its limit when a message comes through"),
-        (scenario.sink == "transactional", "a transactional sink", "it commits when a checkpoint is complete"),
+def _has_no_such_sql(scenario: Scenario) -> str | None:
+    """Say what SQL has not, in which alone windows are cut in local time."""
+    window, slides = scenario.window, scenario.window.type == "sliding"
+    is_older_form = in_sql(scenario) and not uses_table_function(scenario)
+    for is_so, has, instead in (
+        (scenario.late_to == "side", "a side output for late events", 'write late_to "drop"'),
+        (window.trigger not in ("default", "event_time"), f"the trigger {window.trigger}", 'write trigger "default"'),
+        (is_older_form and window.offset_ms != 0, "an offset of such windows", "leave it out"),
+        (slides and window.slide_ms > window.size_ms, "windows with gaps", "make the slide shorter than the size"),
     ):
-        if is_so:
-            recover = " wmviz.flink.recover shows a crash on Flink." if crashes or scenario.checkpoints else ""
+        if in_sql(scenario) and is_so:
+            local = f" cuts its windows in local time ({window.zone}), which Flink has in SQL only, and"
             return (
-                f"{scenario.name} has {has}, and {why}: no two runs on Flink are alike, so it is not replayed. "
-                f"wmviz.simulate shows it.{recover}"
+                f"{scenario.name}{local if window.zone else ''} has what SQL has not: {has}. "
+                f"For a run on Flink {instead}. wmviz.simulate shows it."
             )
     return None
 
 
-def _is_sql(scenario: Scenario) -> str | None:
-    if scenario.api != "sql":
+def _outside_of_sql(scenario: Scenario) -> str | None:
+    """Say what does not fit into SQL's types: TIMESTAMP is for the years 1 to 9999, BIGINT has 64 bits."""
+    if not in_sql(scenario):
         return None
-    return (
-        f"{scenario.name} goes by the rules of SQL (api), whose windows tell neither their events nor the watermark; "
-        "what is replayed are jobs of the DataStream API. wmviz.simulate shows it."
-    )
+    window = scenario.window
+    margin_ms = window.size_ms + scenario.bound_ms + scenario.lateness_ms + 2 * 86_400_000
+    reach = (FIRST_MS + margin_ms, LAST_MS - margin_ms)
+    far = next((event for event in scenario.events if not reach[0] <= event.event_time_ms <= reach[1]), None)
+    if far is not None:
+        return f"{far.id} or its window or watermark is outside the years 1 to 9999, where SQL's TIMESTAMP ends."
+    if sum(abs(event.value) for event in scenario.events) > MAX_MS:
+        return f"The values of {scenario.name} do not fit into SQL's BIGINT, which has 64 bits."
+    return None
+
+
+def _lives_in_real_time(scenario: Scenario) -> str | None:
+    """Say what goes by the clocks of several machines, so that Flink itself never does it twice alike."""
+    what = {happening.what for happening in scenario.happenings}
+    aligned = scenario.alignment is not None and scenario.strategy_at == "source"
+    moment = "what a checkpoint holds is up to the moment it is taken"
+    for is_so, has, why, shows in (
+        (
+            scenario.work_ms > 0,
+            "an operator that takes time (work)",
+            "how long its events wait is up to the machine",
+            "",
+        ),
+        (bool({"stop", "savepoint"} & what), "a savepoint", moment, SAVEPOINT),
+        ("crash" in what, "a crash", moment, CRASH),
+        (scenario.sink == "transactional", "a transactional sink", "it commits when a checkpoint is complete", FILES),
+        (scenario.checkpoints is not None, "checkpoints", "what they hold is up to the moment they are taken", CRASH),
+        (aligned, "watermark alignment", "sources hear of its limit when a message comes through", ALIGNED),
+    ):
+        if is_so:
+            there = f" wmviz.flink.{shows}." if shows else ""
+            return (
+                f"{scenario.name} has {has}, and {why}: no two runs on Flink are alike, so it is not replayed. "
+                f"wmviz.simulate shows it.{there}"
+            )
+    return None
 
 
 def _outlasts_the_clock(scenario: Scenario) -> str | None:
+    scenario = timed(scenario)
     waits_ms = (scenario.idle_timeout_ms or 0) + SETTLED_TICKS * scenario.interval_ms
     lasts_ms = settled_ms(scenario) - scenario.grid_start_ms
     if not has_inputs(scenario) or max(lasts_ms, waits_ms) <= LONGEST_CLOCK_MS:
@@ -106,9 +140,9 @@ def _at_the_ends_of_time(scenario: Scenario) -> str | None:
 
 REASONS: tuple[Callable[[Scenario], str | None], ...] = (
     _by_server_clock,
-    _in_local_time,
+    _has_no_such_sql,
+    _outside_of_sql,
     _lives_in_real_time,
-    _is_sql,
     _outlasts_the_clock,
     _at_the_ends_of_time,
 )
