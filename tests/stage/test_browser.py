@@ -14,6 +14,7 @@ from wmviz.stage import pages, save_html
 from wmviz.stage.marks import LOOKS, Look
 from wmviz.stage.player import module_text
 from wmviz.stage.subject import show
+from wmviz.stage.telling import told
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
@@ -68,6 +69,7 @@ def assert_shows(seen: dict, trace: wmviz.Trace, step: int) -> None:
 def test_every_moment_shows_what_the_trace_says(name: str, tmp_path: Path, open_page) -> None:
     trace = wmviz.simulate(SCENARIOS[name])
     picture = show(trace, SCENARIOS[name])
+    moments = told(trace, picture)["moments"]
     page = open_page(saved(tmp_path, SCENARIOS[name]))
     page.locator(".wmviz-plane-box").focus()
     for moment, step in enumerate(picture["moments"]):
@@ -75,9 +77,10 @@ def test_every_moment_shows_what_the_trace_says(name: str, tmp_path: Path, open_
         seen = page.evaluate(READ)
         assert f"moment {moment + 1} of {len(picture['moments'])}" in seen["when"]
         assert_shows(seen, trace, step)
-        _, left_out, *rows = picture["told"][moment]
+        first = picture["first_rows"][picture["moments"][moment - 1] + 1 if moment else 0]
+        _, left_out, *rows = moments[moment]
         more = [f"… and {left_out} more like these."] if left_out else []
-        assert seen["sentences"] == [*(trace.sentence(row) for row in rows), *more]
+        assert seen["sentences"] == [*(trace.sentence(first + row) for row in rows), *more]
     for step in reversed([-1, *picture["moments"][:-1]]):
         page.keyboard.press("ArrowLeft")
         if step >= 0:

@@ -11,7 +11,8 @@ from wmviz.scenario import Scenario
 from wmviz.stage.clocks import ENDED
 from wmviz.stage.marks import Look, State
 from wmviz.stage.picture import needs_dates, picture_of, window_text
-from wmviz.stage.subject import MOST_EVENTS, drawable, show, told
+from wmviz.stage.subject import MOST_EVENTS, drawable, show
+from wmviz.stage.telling import told
 from wmviz.times import time_text
 from wmviz.trace import Kind, Status, Trace, TraceError
 from wmviz.window import AnyWindow, TimeWindow
@@ -189,15 +190,18 @@ def test_moments_begin_where_nothing_is_the_cause() -> None:
 
 def test_every_row_has_its_sentence_and_every_moment_tells_of_its_rows(trace: Trace) -> None:
     picture = show(trace, trace.scenario)
-    texts = told(trace, picture)["texts"]
+    sentences = told(trace, picture)
+    moments, texts = sentences["moments"], sentences["texts"]
     assert texts == [trace.sentence(row) for row in range(len(trace))]
-    assert len(picture["told"]) == len(picture["moments"])
+    assert len(moments) == len(picture["moments"])
     begin = 0
-    for (head, left_out, *rows), last in zip(picture["told"], picture["moments"], strict=True):
+    for (head, left_out, *told_rows), last in zip(moments, picture["moments"], strict=True):
+        first = picture["first_rows"][begin]
+        rows = [first + row for row in told_rows]
         steps = [trace.step[row] for row in rows]
         assert all(begin <= step <= last for step in steps)
         assert rows == sorted(rows)
-        assert head in rows or not rows
+        assert first + head in rows or not rows
         assert left_out >= 0
         begin = last + 1
 

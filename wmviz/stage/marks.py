@@ -6,14 +6,15 @@ A *moment* is what one arrival, tick or timer sets off.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from enum import IntEnum
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from wmviz.engine.windows import assigner_of
+from wmviz.stage.readers import Members, Sights
 from wmviz.stage.running import put
 from wmviz.times import MIN_MS
-from wmviz.trace import Content, Kind, Trace
+from wmviz.trace import Kind, Trace
 from wmviz.window import AnyWindow
 
 MOST_WRITTEN = 4
@@ -78,6 +79,7 @@ class Band:
 
     def __init__(self, window: AnyWindow) -> None:
         self.window = window
+        self.last_ms = window.max_timestamp_ms
         self.alive = 0
         self.lost = False
         self.fires: list[Fire] = []
@@ -88,7 +90,7 @@ class Band:
     def state(self, step: int, clock_ms: int) -> None:
         """Settle the state after something has changed at a step; the clock is the one that the windows go by."""
         if self.alive:
-            state = State.FIRED if clock_ms >= self.window.max_timestamp_ms else State.FILLING
+            state = State.FIRED if clock_ms >= self.last_ms else State.FILLING
             self.lost = False
         else:
             state = State.CLOSED if self.states and not self.lost else State.NONE
@@ -123,177 +125,122 @@ class Band:
 
 
 class Marks:
-    """One pass over the rows of a trace, which settles every mark."""
+    """One pass over the rows of a trace, which settles every mark.
 
-    def __init__(self, trace: Trace) -> None:
+    Parameters
+    ----------
+    trace
+        A full trace.
+    most_results
+        How many rows the table of results may have; what the others hold is not noted.
+    """
+
+    def __init__(self, trace: Trace, most_results: int) -> None:
         self.trace = trace
         self.scenario = trace.scenario
-        self.by_event_time = self.scenario.window.time == "event"
         self.looks: list[list[int]] = [[] for _ in self.scenario.events]
         self.lives: list[list[int]] = [[] for _ in self.scenario.events]
         self.pairs: list[list[int]] = []
         self.seen: list[list[int]] = []
-        self.first_rows = _first_rows(trace)
-        self.moments = _moments(trace, self.first_rows)
+        self.late_from: dict[int, int] = {}
+        self.rewound: dict[int, int] = {}
         order = sorted({window for _, window in trace.windows}, key=lambda w: (w.start_ms or 0, w.end_ms or 0))
         self.bands = [Band(window) for window in order]
         place = {window: index for index, window in enumerate(order)}
         self.band_of = [place[window] for _, window in trace.windows]
-        # Window tasks keep time each for itself.
-        self._clocks_ms = {place: MIN_MS for place, name in enumerate(trace.places) if name.startswith("window")}
-        self._alive: set[int] = set()
-        self._open: set[int] = set()
-        self._passed: set[int] = set()
-        self._fired: set[int] = set()  # since their tasks began
-        self._uncommitted: list[list[int]] = [[] for _ in trace.windows]
-        self._accepted = self._missed = 0
-        self._running: list[int | None] = [None] * len(trace.windows)
-        self._written: list[list[int]] = [[] for _ in trace.windows]
-        self._firings = [0] * len(trace.windows)
-        self._status = [""] * len(trace.windows)
-        self._last_seen = (0, 0)
-        self._sights = Sights(self.scenario.sink)
-        self._members = Members(len(trace.windows))
-        self.late_from: dict[int, int] = {}
-        self.rewound: dict[int, int] = {}
-        self._passes: dict[int, tuple[list[int], list[int]]] = {place: ([], []) for place in self._clocks_ms}
-        self._assigner = assigner_of(self.scenario.window)
-        self._changes: list[list[list[Any]]] = [[] for _ in trace.windows]
-        for step, (first, end) in enumerate(pairwise(self.first_rows)):
-            self._step(step, range(first, end))
+        self.results_left_out = max(0, len(trace.windows) - most_results)
+        # By window, then in the order in which keys appear.
+        self._listed = sorted(range(len(trace.windows)), key=lambda index: (self.band_of[index], index))[:most_results]
+        self._changes: dict[int, list[list[Any]]] = {index: [] for index in self._listed}
+        self._highest = 0
+        self._start(trace)
+        self._pass(trace)
         self.results = self._results()
 
-    @property
-    def _lowest_ms(self) -> int:
-        """The clock that the bands go by: of several window tasks, the one that is furthest behind."""
-        return min(self._clocks_ms.values())
-
-    def _passed_end(self, step: int, index: int) -> bool:
-        """Tell whether the task of a step has passed the last millisecond of a window."""
-        clock_ms = self._clocks_ms[self.trace.step_place[step]]
-        return self.by_event_time and clock_ms >= self.trace.windows[index].window.max_timestamp_ms
+    def _start(self, trace: Trace) -> None:
+        """Set up what is known of each window, task and event while the rows go by."""
+        windows = len(trace.windows)
+        self._last_ms = [window.max_timestamp_ms for _, window in trace.windows]
+        self._by_event_time = self.scenario.window.time == "event"
+        # Window tasks keep time each for itself; the bands go by the one that is furthest behind.
+        self._clocks_ms = {place: MIN_MS for place, name in enumerate(trace.places) if name.startswith("window")}
+        self._lowest_ms = MIN_MS
+        self._passes: dict[int, tuple[list[int], list[int]]] = {place: ([], []) for place in self._clocks_ms}
+        self._assigner = assigner_of(self.scenario.window)
+        self._alive: set[int] = set()
+        self._open: set[int] = set()
+        self._fired: set[int] = set()  # since their tasks began
+        self._accepted = self._missed = 0
+        self._running: list[int | None] = [None] * windows
+        self._written: list[list[int]] = [[] for _ in range(windows)]
+        self._uncommitted: list[list[int]] = [[] for _ in range(windows)]
+        self._firings = [0] * windows
+        self._status = [""] * windows
+        self._sights = Sights(self.scenario.sink)
+        self._last_seen = (0, 0)
+        self._members = Members(windows)
+        # What the rows of one step touch: windows, windows whose result is written anew, and bands that are passed.
+        self._touched: set[int] = set()
+        self._rewritten: set[int] = set()
+        self._passed: set[int] = set()
 
     # ------------------------------------------------------------- the pass
 
-    def _step(self, step: int, rows: range) -> None:
-        touched: set[int] = set()
-        for row in rows:
-            self._row(step, row, touched)
-        clock_ms = self._lowest_ms if self.by_event_time else self.trace.step_at_ms[step]
-        for band in {self.band_of[index] for index in touched} | self._passed:
-            self.bands[band].state(step, clock_ms)
-        self._passed.clear()
-        for index in touched | self._leads_moved(touched):
-            self._result(step, index)
+    def _pass(self, trace: Trace) -> None:
+        before = -1
+        columns = (trace.step, trace.kind, trace.subject, trace.value)
+        for row, (step, kind, subject, value) in enumerate(zip(*columns, strict=True)):
+            act = _ACTS.get(kind)
+            if act is None:
+                continue
+            if step != before:
+                self._settle(before)
+                before = step
+            act(self, step, row, subject, value)
+        self._settle(before)
+
+    def _settle(self, step: int) -> None:
+        """Note what stands after the rows of a step."""
+        touched = self._touched
+        if touched or self._passed:
+            clock_ms = self._lowest_ms if self._by_event_time else self.trace.step_at_ms[step]
+            for band in self._passed.union([self.band_of[index] for index in touched]):
+                self.bands[band].state(step, clock_ms)
+            for index in touched | self._leads_moved() if self._rewritten else touched:
+                if index in self._changes:
+                    self._result(step, index)
+            self._passed.clear()
+            touched.clear()
         if self._missed:
             put(self.pairs, [step, self._accepted, self._missed])
         if (self._sights.once, self._sights.more) != self._last_seen:
             self._last_seen = (self._sights.once, self._sights.more)
             self.seen.append([step, *self._last_seen])
 
-    def _row(self, step: int, row: int, touched: set[int]) -> None:
-        kind, subject, value = self.trace.kind[row], self.trace.subject[row], self.trace.value[row]
-        if kind == Kind.ARRIVED:
-            self._look(step, subject, Look.IN_FLIGHT)
-            self.lives[subject].append(row)
-        elif kind == Kind.WATERMARK:
-            if subject in self._clocks_ms:
-                self._watermark(subject, value, row)
-        elif kind == Kind.ADDED:
-            self._added(step, row, touched)
-        elif kind == Kind.MISSED:
-            self._missed += 1
-            self.lives[subject].append(row)
-        elif kind in FATE_OF:
-            self._look(step, subject, FATE_OF[Kind(kind)])
-            self.lives[subject].append(row)
-            if kind == Kind.REWOUND:
-                self.rewound.setdefault(subject, step)
-            if kind in _TOO_LATE:
-                self._late_since(step, subject, self._last_cleanup_ms(subject))
-        elif kind == Kind.FIRED:
-            band = self.bands[self.band_of[subject]]
-            again, replayed = self._firings[subject] > 0, subject not in self._fired
-            band.fire(row, step, again=again, late=again and not replayed and self._passed_end(step, subject))
-            self._firings[subject] += 1
-            self._fired.add(subject)
-            self._status[subject] = "provisional"
-            self._members.fired(step, subject, self.trace.contents[row])
-            for event in self._sights.fired(subject, self.trace.contents[row]):
-                self.lives[event].append(row)
-            touched.add(subject)
-        elif kind == Kind.PURGED:
-            self._running[subject] = None
-            touched.add(subject)
-        elif kind == Kind.CLEANED:
-            self._cleaned(subject, touched)
-        elif kind in (Kind.CRASHED, Kind.STOPPED):
-            self._fired.clear()
-        elif kind == Kind.GONE:
-            self._gone(subject, touched)
-        elif kind == Kind.RELOADED:
-            self._revived(subject)
-            self._running[subject] = value
-            touched.add(subject)
-        elif kind == Kind.COMMITTED:
-            firing = self.trace.cause[self.trace.cause[row]]
-            self._sights.committed(self.trace.contents[firing])
-            self._write(subject, value)
-            touched.add(subject)
-        elif kind in (Kind.QUEUED, Kind.TAKEN):
-            self._waited(row)
-        elif kind == Kind.MERGED:
-            self._members.merged(step, subject, value)
-            self._cleaned(value, touched)
-            self._status[value] = "merged"
-        elif kind == Kind.WRITTEN:
-            if self.scenario.sink == "transactional":
-                self._uncommitted[subject].append(value)
-            else:
-                self._write(subject, value)
-            touched.add(subject)
+    def _passed_end(self, step: int, index: int) -> bool:
+        """Tell whether the task of a step has passed the last millisecond of a window."""
+        return self._by_event_time and self._clocks_ms[self.trace.step_place[step]] >= self._last_ms[index]
 
-    def _watermark(self, task: int, watermark_ms: int, row: int) -> None:
-        before_ms = self._lowest_ms
-        values_ms, rows = self._passes[task]
-        if watermark_ms < self._clocks_ms[task]:  # restored: it counts from the beginning again
-            values_ms.clear()
-            rows.clear()
-        values_ms.append(watermark_ms)
-        rows.append(row)
-        self._clocks_ms[task] = watermark_ms
-        now_ms = self._lowest_ms
-        self._passed |= {band for band in self._open if before_ms < self.bands[band].window.max_timestamp_ms <= now_ms}
+    # -------------------------------------------------------- rows of events
 
-    def _added(self, step: int, row: int, touched: set[int]) -> None:
-        index, event = self.trace.subject[row], self.trace.event_of(row)
-        self._revived(index)
-        late = self._passed_end(step, index)
-        self._look(step, event, Look.LATE_COUNTED if late else Look.ON_TIME)
-        if late:
-            self._late_since(step, event, self.trace.windows[index].window.max_timestamp_ms)
-        self._members.added(step, index, event)
-        self._accepted += 1
+    def _arrived(self, step: int, row: int, event: int, _value: int) -> None:
+        self._look(step, event, Look.IN_FLIGHT)
         self.lives[event].append(row)
-        self._running[index] = self.trace.value[row]
-        touched.add(index)
 
-    def _revived(self, index: int) -> None:
-        """A window has state, for the first time or again."""
-        if index not in self._alive:
-            self._alive.add(index)
-            self.bands[self.band_of[index]].alive += 1
-            self._open.add(self.band_of[index])
-            self._status[index] = "provisional" if self._firings[index] else "filling"
+    def _missed_one(self, _step: int, row: int, event: int, _value: int) -> None:
+        self._missed += 1
+        self.lives[event].append(row)
 
-    def _gone(self, index: int, touched: set[int]) -> None:
-        """The state of a window is gone with its task."""
-        self._cleaned(index, touched)
-        self._status[index] = "gone with the job"
-        band = self.bands[self.band_of[index]]
-        band.lost = not band.alive
+    def _fate(self, step: int, row: int, event: int, _value: int) -> None:
+        kind = self.trace.kind[row]
+        self._look(step, event, FATE_OF[Kind(kind)])
+        self.lives[event].append(row)
+        if kind == Kind.REWOUND:
+            self.rewound.setdefault(event, step)
+        if kind in _TOO_LATE:
+            self._late_since(step, event, self._last_cleanup_ms(event))
 
-    def _waited(self, row: int) -> None:
+    def _waited(self, _step: int, row: int, _channel: int, _value: int) -> None:
         """Note that an event waits in a channel, or no longer."""
         queued = row if self.trace.kind[row] == Kind.QUEUED else self.trace.cause[row]
         sent = self.trace.cause[queued]
@@ -313,7 +260,70 @@ class Marks:
         if found < len(rows):
             self.late_from.setdefault(event, rows[found])
 
-    def _cleaned(self, index: int, touched: set[int]) -> None:
+    def _look(self, step: int, event: int, look: Look) -> None:
+        looks = self.looks[event]
+        if looks:
+            # In several windows at once: late in one of them is late.
+            if looks[-1] == look or (looks[-1] == Look.LATE_COUNTED and look == Look.ON_TIME):
+                return
+            if looks[-2] == step:
+                del looks[-2:]
+        looks += (step, look)
+
+    # --------------------------------------------------------- the watermark
+
+    def _watermark(self, _step: int, row: int, task: int, watermark_ms: int) -> None:
+        if task not in self._clocks_ms:
+            return
+        values_ms, rows = self._passes[task]
+        if watermark_ms < self._clocks_ms[task]:  # restored: it counts from the beginning again
+            values_ms.clear()
+            rows.clear()
+        values_ms.append(watermark_ms)
+        rows.append(row)
+        self._clocks_ms[task] = watermark_ms
+        before_ms, now_ms = self._lowest_ms, min(self._clocks_ms.values())
+        self._lowest_ms = now_ms
+        self._passed.update(band for band in self._open if before_ms < self.bands[band].last_ms <= now_ms)
+
+    # ------------------------------------------------------- rows of windows
+
+    def _added(self, step: int, row: int, index: int, value: int) -> None:
+        event = self.trace.subject[self.trace.cause[row]]
+        self._revived(index)
+        late = self._passed_end(step, index)
+        self._look(step, event, Look.LATE_COUNTED if late else Look.ON_TIME)
+        if late:
+            self._late_since(step, event, self._last_ms[index])
+        self._members.added(step, index, event)
+        self._accepted += 1
+        self.lives[event].append(row)
+        self._running[index] = value
+        self._touched.add(index)
+
+    def _fires(self, step: int, row: int, index: int, _value: int) -> None:
+        again, replayed = self._firings[index] > 0, index not in self._fired
+        late = again and not replayed and self._passed_end(step, index)
+        self.bands[self.band_of[index]].fire(row, step, again=again, late=late)
+        self._firings[index] += 1
+        self._fired.add(index)
+        self._status[index] = "provisional"
+        content = self.trace.contents[row]
+        self._members.fired(step, index, content)
+        for event in self._sights.fired(index, content):
+            self.lives[event].append(row)
+        self._touched.add(index)
+
+    def _purged(self, _step: int, _row: int, index: int, _value: int) -> None:
+        self._running[index] = None
+        self._touched.add(index)
+
+    def _merged(self, step: int, row: int, index: int, old: int) -> None:
+        self._members.merged(step, index, old)
+        self._cleaned(step, row, old, 0)
+        self._status[old] = "merged"
+
+    def _cleaned(self, _step: int, _row: int, index: int, _value: int) -> None:
         self._alive.discard(index)
         band = self.bands[self.band_of[index]]
         band.alive -= 1
@@ -321,39 +331,68 @@ class Marks:
             self._open.discard(self.band_of[index])
         self._running[index] = None
         self._status[index] = "final" if self._firings[index] else "never fired"
-        touched.add(index)
+        self._touched.add(index)
 
-    def _look(self, step: int, event: int, look: Look) -> None:
-        looks = self.looks[event]
-        if looks and looks[-1] == look:
-            return
-        if looks:
-            # In several windows at once: late in one of them is late.
-            if looks[-1] == Look.LATE_COUNTED and look == Look.ON_TIME:
-                return
-            if looks[-2] == step:
-                del looks[-2:]
-        looks += (step, look)
+    def _revived(self, index: int) -> None:
+        """A window has state, for the first time or again."""
+        if index not in self._alive:
+            self._alive.add(index)
+            self.bands[self.band_of[index]].alive += 1
+            self._open.add(self.band_of[index])
+            self._status[index] = "provisional" if self._firings[index] else "filling"
+
+    # ---------------------------------------------------------- crash and restore
+
+    def _down(self, _step: int, _row: int, _subject: int, _value: int) -> None:
+        self._fired.clear()
+
+    def _gone(self, step: int, row: int, index: int, _value: int) -> None:
+        """The state of a window is gone with its task."""
+        self._cleaned(step, row, index, 0)
+        self._status[index] = "gone with the job"
+        band = self.bands[self.band_of[index]]
+        band.lost = not band.alive
+
+    def _reloaded(self, _step: int, _row: int, index: int, value: int) -> None:
+        self._revived(index)
+        self._running[index] = value
+        self._touched.add(index)
 
     # ---------------------------------------------------------- the results
+
+    def _wrote(self, _step: int, _row: int, index: int, value: int) -> None:
+        if self.scenario.sink == "transactional":
+            self._uncommitted[index].append(value)
+        else:
+            self._write(index, value)
+        self._touched.add(index)
+
+    def _committed(self, _step: int, row: int, index: int, value: int) -> None:
+        firing = self.trace.cause[self.trace.cause[row]]
+        self._sights.committed(self.trace.contents[firing])
+        self._write(index, value)
+        self._touched.add(index)
 
     def _write(self, index: int, value: int) -> None:
         written = self._written[index]
         if self.scenario.sink == "upsert":
             written.clear()
         written.append(value)
+        self._rewritten.add(index)
+        self._highest = max(self._highest, abs(value))
+
+    def _leads_moved(self) -> set[int]:
+        """Give the windows that gain or lose the lead of their band by what is written in this step."""
+        moved: set[int] = set()
+        for index in self._rewritten:
+            moved |= self.bands[self.band_of[index]].write(index, self._written[index][-1])
+        self._rewritten.clear()
+        return moved
 
     def _uncommitted_words(self, index: int) -> str:
         """Say what readers of uncommitted results find, if it is something else."""
         values = self._uncommitted[index]
         return f"uncommitted: {_listed(values)}" if values and values != self._written[index] else ""
-
-    def _leads_moved(self, touched: set[int]) -> set[int]:
-        moved: set[int] = set()
-        for index in touched:
-            if self._written[index]:
-                moved |= self.bands[self.band_of[index]].write(index, self._written[index][-1])
-        return moved
 
     def _result(self, step: int, index: int) -> None:
         running, written = self._running[index], self._written[index]
@@ -370,9 +409,8 @@ class Marks:
         put(self._changes[index], change)
 
     def _results(self) -> list[dict[str, Any]]:
-        """Make the rows of the table: by window, then in the order in which keys appear."""
-        order = sorted(range(len(self.trace.windows)), key=lambda index: (self.band_of[index], index))
-        highest = max((abs(change[5]) for changes in self._changes for change in changes), default=0) or 1
+        """Make the rows of the table; bars are measured by the highest value of all."""
+        highest = self._highest or 1
         return [
             {
                 "key": self.trace.windows[index].key,
@@ -382,107 +420,48 @@ class Marks:
                     [*change[:5], round(abs(change[5]) / highest, 3), *change[6:]] for change in self._changes[index]
                 ],
             }
-            for index in order
+            for index in self._listed
         ]
 
 
-class Members:
-    """Which events each result is made of: those of the last firing, or until there is one, those in the window.
-
-    Attributes
-    ----------
-    made
-        For each window of a key, the changes of its list: [step, how many stay, the events after them].
-    """
-
-    def __init__(self, windows: int) -> None:
-        self.made: list[list[list[Any]]] = [[] for _ in range(windows)]
-        self._now: list[list[int]] = [[] for _ in range(windows)]
-        self._fired: dict[int, Content] = {}
-
-    def added(self, step: int, index: int, event: int) -> None:
-        """A window takes in an event; a result that has fired changes only when it fires again."""
-        if index not in self._fired:
-            self._change(step, index, len(self._now[index]), [event])
-
-    def merged(self, step: int, index: int, old: int) -> None:
-        """A session takes in another one."""
-        if index not in self._fired:
-            self._change(step, index, len(self._now[index]), self._now[old])
-
-    def fired(self, step: int, index: int, content: Content) -> None:
-        """A firing: contents are longer and longer slices of one list, until it is purged."""
-        before = self._fired.get(index)
-        keep = before.size if before is not None and before.events is content.events else 0
-        self._fired[index] = content
-        self._change(step, index, keep, content.events[keep : content.size])
-
-    def _change(self, step: int, index: int, keep: int, events: list[int]) -> None:
-        now = self._now[index]
-        if now[keep:] != events:
-            now[keep:] = events
-            self.made[index].append([step, keep, *events])
+_ACTS: dict[int, Callable[[Marks, int, int, int, int], None]] = {
+    Kind.ARRIVED: Marks._arrived,
+    Kind.WATERMARK: Marks._watermark,
+    Kind.ADDED: Marks._added,
+    Kind.MISSED: Marks._missed_one,
+    **dict.fromkeys(FATE_OF, Marks._fate),
+    Kind.FIRED: Marks._fires,
+    Kind.PURGED: Marks._purged,
+    Kind.CLEANED: Marks._cleaned,
+    Kind.WRITTEN: Marks._wrote,
+    Kind.MERGED: Marks._merged,
+    Kind.QUEUED: Marks._waited,
+    Kind.TAKEN: Marks._waited,
+    Kind.CRASHED: Marks._down,
+    Kind.STOPPED: Marks._down,
+    Kind.GONE: Marks._gone,
+    Kind.RELOADED: Marks._reloaded,
+    Kind.COMMITTED: Marks._committed,
+}
 
 
-class Sights:
-    """How often a reader of the sink sees each event: in the last result of a row, or in every one for append.
-
-    `once` and `more` are the numbers of events seen once, and more often.
-    """
-
-    def __init__(self, sink: str) -> None:
-        self._sink = sink
-        self._times: dict[int, int] = {}
-        self._rows: dict[int, Content] = {}
-        self.once = self.more = 0
-
-    def fired(self, row: int, content: Content) -> list[int]:
-        """Take a firing into account; an upsert replaces what its row held before. Give the events new in the row."""
-        before = self._rows.get(row)
-        self._rows[row] = content
-        # A window's contents are longer and longer slices of one list, until it is purged.
-        grown = before is not None and before.events is content.events
-        new = content.events[before.size if grown and before else 0 : content.size]
-        if self._sink == "append":
-            self._count(content.events[: content.size], 1)
-        elif self._sink == "upsert":
-            if before is not None and not grown:
-                self._count(before.events[: before.size], -1)
-            self._count(new, 1)
-        return new
-
-    def committed(self, content: Content) -> None:
-        """Take a result into account that a transactional sink has committed."""
-        self._count(content.events[: content.size], 1)
-
-    def _count(self, events: list[int], by: int) -> None:
-        for event in events:
-            self._move(event, by)
-
-    def _move(self, event: int, by: int) -> None:
-        before = self._times.get(event, 0)
-        self._times[event] = after = before + by
-        self.once += (after == 1) - (before == 1)
-        self.more += (after > 1) - (before > 1)
-
-
-def _first_rows(trace: Trace) -> list[int]:
+def first_rows(trace: Trace) -> list[int]:
     """Give the first row of each step, and the number of rows at the end."""
-    first = [len(trace)] * (trace.steps + 1)
-    for row in range(len(trace) - 1, -1, -1):
-        first[trace.step[row]] = row
-    for step in range(trace.steps - 1, -1, -1):
-        first[step] = min(first[step], first[step + 1])
-    return first
+    first: list[int] = []
+    for row, step in enumerate(trace.step):
+        if step >= len(first):
+            first += [row] * (step + 1 - len(first))
+    return first + [len(trace)] * (trace.steps + 1 - len(first))
 
 
-def _moments(trace: Trace, first_rows: list[int]) -> list[int]:
+def moments(trace: Trace, first_rows: list[int]) -> list[int]:
     """Give the last step of each moment: a moment begins where a row has no cause, or where time has moved on."""
     last = []
+    cause, at_ms = trace.cause, trace.step_at_ms
     for step in range(1, trace.steps):
         row = first_rows[step]
-        uncaused = row < first_rows[step + 1] and trace.cause[row] < 0
-        if uncaused or trace.step_at_ms[step] != trace.step_at_ms[step - 1]:
+        uncaused = row < first_rows[step + 1] and cause[row] < 0
+        if uncaused or at_ms[step] != at_ms[step - 1]:
             last.append(step - 1)
     return [*last, trace.steps - 1] if trace.steps else []
 

@@ -16,7 +16,8 @@ from wmviz.scenario import Scenario
 from wmviz.stage.picture import Frame
 from wmviz.stage.player import module_text, style_text
 from wmviz.stage.still import image_html
-from wmviz.stage.subject import drawable, show, told
+from wmviz.stage.subject import drawable, show
+from wmviz.stage.telling import told
 from wmviz.trace import Trace
 
 _PAGE = """<!doctype html>

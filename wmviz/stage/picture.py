@@ -7,7 +7,6 @@ moment, and in fine steps from step to step.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -15,35 +14,18 @@ from typing import Any, NamedTuple
 from wmviz.scenario import Event, Scenario
 from wmviz.stage.axes import Axis, axis_of
 from wmviz.stage.clocks import STATUSES, Clocks, Times
-from wmviz.stage.marks import FATE_OF, LOOKS, SHAPES, Band, Fire, Marks, State
+from wmviz.stage.marks import LOOKS, SHAPES, Band, Fire, Marks, State, first_rows, moments
 from wmviz.stage.pipeline import MOST_LANES, lanes_of, pipeline_of
 from wmviz.times import MIN_MS, duration_text
 from wmviz.times import time_text as plain_time_text
-from wmviz.trace import Kind, Trace
+from wmviz.trace import Trace
 from wmviz.window import AnyWindow
 
-MOST_OF_A_KIND = 2
-"""Sentences of one kind in a moment; the panel says how many it leaves out."""
 MOST_RESULTS = 200
 """Rows of the table of results; a longer table says how many it leaves out."""
 
 
 time_text = lru_cache(maxsize=65_536)(plain_time_text)  # most times stay while a slider moves
-
-
-WEIGHT: dict[int, int] = {
-    kind: weight
-    for weight, kind in enumerate(
-        (
-            *(Kind.TAKEN, Kind.QUEUED, Kind.WATERMARK, Kind.STATUS, Kind.ALLOWED, Kind.SNAPSHOT, Kind.BARRIER),
-            *(Kind.ADDED, Kind.ENDED, Kind.BLOCKED, Kind.BACKPRESSURED, Kind.PAUSED, Kind.TRANSACTION),
-            *(Kind.CLEANED, Kind.FIRED, Kind.MISSED, *FATE_OF, Kind.CHECKPOINT),
-            *(Kind.STOPPED, Kind.RESTORED, Kind.CRASHED),
-        ),
-        start=1,
-    )
-}
-"""What matters most in a moment has the highest weight."""
 
 
 class Frame(NamedTuple):
@@ -83,7 +65,8 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         Plain JSON. Times are ms after ``origin``; what a person reads is text already.
     """
     scenario = trace.scenario
-    marks = Marks(trace)
+    marks = Marks(trace, MOST_RESULTS)
+    rows_of_steps = first_rows(trace)
     origin, x, y = frame or Frame.of(trace)
     dated = needs_dates(scenario, (band.window for band in marks.bands))
     times = Times()
@@ -100,9 +83,8 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         "snap": [x.snap_ms, y.snap_ms],
         "steps": [at_ms - origin for at_ms in trace.step_at_ms],
         "clocks": _clocks(trace),
-        "first_rows": marks.first_rows,
-        "moments": marks.moments,
-        "told": _told(trace, marks),
+        "first_rows": rows_of_steps,
+        "moments": moments(trace, rows_of_steps),
         "looks": LOOKS,
         "shapes": SHAPES,
         "events": [
@@ -125,9 +107,9 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         "parts": parts_of(scenario),
         "pairs": marks.pairs,
         "seen": marks.seen,
-        "results": marks.results[:MOST_RESULTS],
+        "results": marks.results,
         "unit": scenario.unit,
-        "results_left_out": max(0, len(marks.results) - MOST_RESULTS),
+        "results_left_out": marks.results_left_out,
     }
 
 
@@ -179,41 +161,6 @@ def needs_dates(scenario: Scenario, windows: Iterable[AnyWindow]) -> bool:
     """Tell whether windows lie on several days, so that a time of day alone does not say which one is meant."""
     ends = (ms for w in windows if w.start_ms is not None and w.end_ms is not None for ms in (w.start_ms, w.end_ms - 1))
     return len({time_text(ms, scenario.zone).rpartition(" ")[0] for ms in ends}) > 1
-
-
-def _told(trace: Trace, marks: Marks) -> list[list[int]]:
-    """Give the rows that tell each moment, at most two of a kind; the one that matters most comes first, again."""
-    told = []
-    first_step = 0
-    for last_step in marks.moments:
-        rows = range(marks.first_rows[first_step], marks.first_rows[last_step + 1])
-        kept = [row for row in rows if _tells(trace, row)]
-        of_kind: Counter[int] = Counter()
-        shown = []
-        for row in kept:
-            of_kind[trace.kind[row]] += 1
-            if of_kind[trace.kind[row]] <= MOST_OF_A_KIND:
-                shown.append(row)
-        head = max(shown, key=lambda row: (WEIGHT.get(trace.kind[row], 0), -row), default=-1)
-        told.append([head, len(kept) - len(shown), *shown])
-        first_step = last_step + 1
-    return told
-
-
-def _tells(trace: Trace, row: int) -> bool:
-    """A watermark reaches channel and task with 0 ms between them: one sentence is enough."""
-    if trace.kind[row] in _UNTOLD or (trace.kind[row] == Kind.WATERMARK and trace.value[row] == MIN_MS):
-        return False
-    if trace.kind[row] != Kind.WATERMARK:
-        return True
-    name = trace.clocks[trace.subject[row]]
-    if " → " in name:
-        return False
-    several = len(trace.clocks) > len(trace.places)
-    return several or not name.startswith("window") or trace.cause[row] < 0
-
-
-_UNTOLD = frozenset({Kind.EMPTIED})
 
 
 def _clocks(trace: Trace) -> list[Any]:

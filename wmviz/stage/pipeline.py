@@ -103,6 +103,9 @@ def _left_out(sources: int, tasks: int) -> str:
     return f"Not drawn: {' and '.join(more)}." if more else ""
 
 
+_COUNTED = frozenset({Kind.ARRIVED, Kind.ADDED, Kind.CLEANED, Kind.MERGED, Kind.LATE, Kind.DROPPED, Kind.WRITTEN})
+
+
 class _Counts:
     """Counts per task, as flat lists of step and number."""
 
@@ -111,9 +114,11 @@ class _Counts:
         self._now: dict[tuple[int, str], int] = {}
         self._alive: dict[int, int] = {}
         self._rows: set[int] = set()
-        for row, kind in enumerate(trace.kind):
-            step, subject = trace.step[row], trace.subject[row]
-            self._row(kind, trace.step_place[step], step, subject, trace.value[row], trace.scenario.sink == "append")
+        append = trace.scenario.sink == "append"
+        columns = (trace.kind, trace.step, trace.subject, trace.value)
+        for kind, step, subject, value in zip(*columns, strict=True):
+            if kind in _COUNTED:
+                self._row(kind, trace.step_place[step], step, subject, value, append)
 
     def of(self, place: int, *names: str) -> list[list[Any]]:
         """Give the named counts of a task: [name, step, number, step, number, …]."""

@@ -77,12 +77,13 @@ class Running:
         self._results: dict[int, int] = {}
         self._open: dict[int, int] = {}
         self._travelled: set[tuple[int, int]] = set()
-        self._draws_travels = len(trace) <= MOST_TRAVELS
+        draws_travels = len(trace) <= MOST_TRAVELS
         for row, kind in enumerate(trace.kind):
             act = _ACTS.get(kind)
             if act is not None:
                 act(self, row, trace.step[row], trace.subject[row], trace.value[row])
-            self._travel(row)
+            if draws_travels:
+                self._travel(row)
 
     def _names(self) -> list[str]:
         places = self.trace.places
@@ -103,7 +104,7 @@ class Running:
     def _travel(self, row: int) -> None:
         """A row at a window task, or in front of it, whose cause is at a source: an element has come through."""
         trace, sent = self.trace, self.trace.cause[row]
-        if not self._draws_travels or sent < 0 or trace.kind[sent] not in _SENT:
+        if sent < 0 or trace.kind[sent] not in _SENT:
             return
         source = trace.step_place[trace.step[sent]]
         if trace.kind[row] == Kind.QUEUED:

@@ -70,7 +70,8 @@ def show(trace: Trace, first: Scenario, note: str = "", frame: Frame | None = No
         # What is said about a scenario holds for the settings that it came with.
         picture["about"] = f"Before the change: {picture['about']}"
     place = f"{picture['origin']} {picture['x']} {picture['y']}" if frame else ""
-    return {"id": checksum(trace, note + place), **picture, "note": note, "parameters": parameters}
+    # What tells it from another picture comes last: values of widgets are compared from their end.
+    return {**picture, "note": note, "parameters": parameters, "id": checksum(trace, note + place)}
 
 
 def checksum(trace: Trace, note: str = "") -> str:
@@ -86,8 +87,3 @@ def checksum(trace: Trace, note: str = "") -> str:
             digest.update(f"{field.name} {value!r}".encode())
     digest.update(note.encode())
     return digest.hexdigest()
-
-
-def told(trace: Trace, picture: dict[str, Any]) -> dict[str, Any]:
-    """Give the sentence of every row, marked as belonging to a picture."""
-    return {"id": picture["id"], "texts": [trace.sentence(row) for row in range(len(trace))]}

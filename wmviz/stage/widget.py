@@ -21,16 +21,27 @@ from wmviz.stage.parameters import PARAMETERS
 from wmviz.stage.picture import Frame
 from wmviz.stage.player import module_text, style_text
 from wmviz.stage.still import end_text
-from wmviz.stage.subject import drawable, show, told
+from wmviz.stage.subject import drawable, show
+from wmviz.stage.telling import Telling
 from wmviz.stage.workbench import Workbench
 from wmviz.trace import Trace
 
 REST_S = 0.1
-"""How long the sliders must rest, in s, before the sentences follow the picture: they take as long as all the rest."""
+"""How long the sliders must rest, in s, before the sentences follow the picture."""
+SENTENCES_AT_ONCE = 1_000
+"""Sentences that are made before the kernel looks whether something else is to be done."""
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _DOWN_SNAPS, _SILENT_SNAPS = 10, 40
 """For how long a crashed job is down and a partition silent, in small steps of the axis."""
 PARTS = ("lanes", "pipeline", "results")
+
+
+def _bytes(value: Any, _stage: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+_PACKED = {"to_json": _bytes}
+"""Large values travel as bytes: else every layer on their way to the browser would go through them once more."""
 
 
 class Stage(anywidget.AnyWidget):
@@ -64,9 +75,9 @@ class Stage(anywidget.AnyWidget):
     _esm = module_text()
     _css = style_text()
 
-    events: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    picture = traitlets.Dict().tag(sync=True)
-    sentences = traitlets.Dict().tag(sync=True)
+    events: traitlets.List[Any] = traitlets.List().tag(sync=True, **_PACKED)
+    picture = traitlets.Dict().tag(sync=True, **_PACKED)
+    sentences = traitlets.Dict().tag(sync=True, **_PACKED)
     step = traitlets.Int(-1).tag(sync=True)
     playing = traitlets.Bool(False).tag(sync=True)
     speed = traitlets.Float(1.0).tag(sync=True)
@@ -84,11 +95,11 @@ class Stage(anywidget.AnyWidget):
     command = traitlets.Dict().tag(sync=True)
     given = traitlets.Dict().tag(sync=True)
     can = traitlets.Dict().tag(sync=True)
-    other = traitlets.Dict().tag(sync=True)
+    other = traitlets.Dict().tag(sync=True, **_PACKED)
     differing = traitlets.Dict().tag(sync=True)
 
     def __init__(self, scenario: Scenario, step: int = -1, speed: float = 1.0) -> None:
-        self._telling: asyncio.TimerHandle | None = None
+        self._later: asyncio.Handle | None = None
         self._following = False
         first, self._note = drawable(scenario)
         self._bench = Workbench(first)
@@ -96,10 +107,11 @@ class Stage(anywidget.AnyWidget):
         self._other_trace: Trace | None = None
         self._frame = Frame.of(self.trace)
         picture = show(self.trace, first, self._note)
+        self._telling = Telling(self.trace, picture)
         super().__init__(
             events=picture.pop("events"),
             picture=picture,
-            sentences=told(self.trace, picture),
+            sentences=self._telling.all(),
             step=step,
             speed=speed,
             parts=picture["parts"],
@@ -303,21 +315,25 @@ class Stage(anywidget.AnyWidget):
 
     def _tell(self) -> None:
         """Send the sentences behind the picture, when the sliders rest; at once where nothing runs later."""
-        if self._telling is not None:
-            self._telling.cancel()
-            self._telling = None
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+        self._telling = Telling(self.trace, self.picture)
         try:
-            loop = asyncio.get_running_loop()
+            self._later = asyncio.get_running_loop().call_later(REST_S, self._tell_on)
         except RuntimeError:  # no kernel
-            loop = None
-        if loop is None:
+            self._tell_now()
+
+    def _tell_on(self) -> None:
+        """Make some sentences; between them the kernel can answer a gesture."""
+        if self._telling.go_on(SENTENCES_AT_ONCE):
             self._tell_now()
         else:
-            self._telling = loop.call_later(REST_S, self._tell_now)
+            self._later = asyncio.get_running_loop().call_soon(self._tell_on)
 
     def _tell_now(self) -> None:
-        self._telling = None
-        self.sentences = told(self.trace, self.picture)
+        self._later = None
+        self.sentences = self._telling.all()
 
     # ----------------------------------------------------------- static forms
 

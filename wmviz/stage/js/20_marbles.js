@@ -89,13 +89,13 @@ class MarbleCanvas {
     Object.assign(this, { points, width, height });
     this.rises = [];
     this.node = html("canvas", { class: "wmviz-canvas", "aria-hidden": "true" });
-    const scale = window.devicePixelRatio || 1;
-    this.node.width = width * scale;
-    this.node.height = height * scale;
+    this.scale = window.devicePixelRatio || 1;
+    this.node.width = width * this.scale;
+    this.node.height = height * this.scale;
     this.node.style.width = `${width}px`;
     this.node.style.height = `${height}px`;
     this.pen = this.node.getContext("2d");
-    this.pen.scale(scale, scale);
+    this.pen.scale(this.scale, this.scale);
     this.shapes = picture.shapes.map((d) => new Path2D(d));
     this.looks = [];
   }
@@ -137,28 +137,32 @@ class MarbleCanvas {
   paint(before, indexes) {
     const style = getComputedStyle(this.node);
     const colour = (name) => style.getPropertyValue(name);
-    for (const [, path, stroke, width, dash] of this.risesBetween(before, this.step)) {
-      this.pen.strokeStyle = colour(stroke);
-      this.pen.lineWidth = width;
-      this.pen.setLineDash(dash);
-      this.pen.stroke(path);
-    }
+    this.paintRises(before, colour);
     this.pen.setLineDash([]);
     this.pen.lineWidth = 2;
-    const colours = this.shapes.map((_, look) => colour(`--wmviz-look-${look}`));
-    const paper = colour("--wmviz-paper");
+    const [colours, paper] = [this.shapes.map((_, look) => colour(`--wmviz-look-${look}`)), colour("--wmviz-paper")];
+    const half = this.scale / 2;
     for (const index of indexes) {
       const look = this.looks[index];
       if (look < 0) continue;
       const [x, y] = this.points[index];
-      this.pen.save();
-      this.pen.translate(x, y);
-      this.pen.scale(0.5, 0.5);
+      this.pen.setTransform(half, 0, 0, half, x * this.scale, y * this.scale);
       this.pen.fillStyle = HOLLOW.has(look) ? paper : colours[look];
-      this.pen.strokeStyle = colours[look];
       if (look !== CROSS) this.pen.fill(this.shapes[look]);
-      if (look === CROSS || HOLLOW.has(look)) this.pen.stroke(this.shapes[look]);
-      this.pen.restore();
+      if (look !== CROSS && !HOLLOW.has(look)) continue;
+      this.pen.strokeStyle = colours[look];
+      this.pen.stroke(this.shapes[look]);
+    }
+    this.pen.setTransform(this.scale, 0, 0, this.scale, 0, 0);
+  }
+
+  paintRises(before, colour) {
+    const colours = {};
+    for (const [, path, stroke, width, dash] of this.risesBetween(before, this.step)) {
+      this.pen.strokeStyle = colours[stroke] ??= colour(stroke);
+      this.pen.lineWidth = width;
+      this.pen.setLineDash(dash);
+      this.pen.stroke(path);
     }
   }
 }

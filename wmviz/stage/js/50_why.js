@@ -59,10 +59,11 @@ class Why {
         html("li", { text: "Point at a marble to see what it is; click it for its whole life." }),
         ...(this.live ? [html("li", { text: "Drag a marble: across it arrives at another time, up and down it happened at another time. With alt, the arrow keys do that." })] : []),
       ];
-    const told = picture.told[moment];
-    const [head, leftOut] = fine ? [-1, 0] : told;
-    const rows = fine ? range(picture.first_rows[step], picture.first_rows[step + 1]) : told.slice(2);
-    const items = rows.map((row) => html("li", { class: row === head ? "wmviz-head" : "", text: sentences[row] ?? "…" }));
+    const { texts } = sentences;
+    const first = picture.first_rows[picture.moments[moment - 1] + 1 || 0];
+    const [head, leftOut, ...told] = fine ? [-1, 0] : sentences.moments[moment];
+    const rows = fine ? range(picture.first_rows[step], picture.first_rows[step + 1]) : told.map((row) => first + row);
+    const items = rows.map((row) => html("li", { class: row === first + head ? "wmviz-head" : "", text: texts[row] }));
     if (leftOut) items.push(html("li", { class: "wmviz-left-out", text: `… and ${leftOut} more like these.` }));
     return items.length ? items : [html("li", { text: "Nothing changes in this step." })];
   }
@@ -92,7 +93,7 @@ class Why {
     const key = selected >= 0 ? [picture.events[selected], sentences] : result >= 0 ? [picture, result, String(membersOf(picture.results[result], step))] : null;
     if (key?.some((part, nth) => part !== this.livesOf?.[nth]) ?? true) {
       this.scroll.scrollTop = 0;
-      if (selected >= 0) this.writeLife(selected, sentences);
+      if (selected >= 0) this.writeLife(selected, sentences.texts);
       else if (result >= 0) this.writeResult(picture.results[result], step);
       else this.life.replaceChildren();
     }
@@ -114,12 +115,12 @@ class Why {
     return html("button", { type: "button", text, title, onclick: () => this.onJump(this.stepOf(row)) });
   }
 
-  writeLife(index, sentences) {
+  writeLife(index, texts) {
     const { picture } = this;
     const [id, , , , tip] = picture.events[index];
-    this.lifeItems = picture.lives[index].map((row) => html("li", {}, this.jump(row, sentences[row] ?? "…", "Go to this moment")));
+    this.lifeItems = picture.lives[index].map((row) => html("li", {}, this.jump(row, texts[row], "Go to this moment")));
     const late = picture.late_from[index];
-    const since = late === undefined ? [] : [html("p", { class: "wmviz-since" }, this.jump(late, "Go to the moment from which it was late", sentences[late] ?? ""))];
+    const since = late === undefined ? [] : [html("p", { class: "wmviz-since" }, this.jump(late, "Go to the moment from which it was late", texts[late]))];
     this.life.replaceChildren(this.title(`The life of ${id}`), html("p", { class: "wmviz-tip", text: tip }), ...since, html("ol", {}, ...this.lifeItems));
   }
 

@@ -3,6 +3,8 @@
 class Results {
   constructor(onChoose) {
     this.onChoose = onChoose;
+    this.chosen = -1;
+    this.rows = [];
     this.body = html("tbody");
     this.head = html("tr");
     this.note = html("p", { class: "wmviz-more" });
@@ -11,36 +13,54 @@ class Results {
     this.node = html("section", { class: "wmviz-results" }, this.scroll, this.note);
   }
 
+  /** Show a picture; the rows stay where it has the same ones, so that only what they say is new. */
   show(picture) {
     const unit = picture.unit ? ` (${picture.unit})` : "";
     const head = ["key", `holds${unit}`, `in the sink${unit}`, "firings", "status"];
-    this.head.replaceChildren(...head.map((text) => html("th", { scope: "col", text })));
+    const rows = picture.results.map(({ key, band }) => [key, picture.bands[band].label]);
+    const frame = JSON.stringify([head, rows]);
+    if (frame !== this.frame) {
+      this.frame = frame;
+      this.head.replaceChildren(...head.map((text) => html("th", { scope: "col", text })));
+      this.build(rows);
+    }
     this.timeline = new Timeline();
-    this.body.replaceChildren();
-    let before = null;
+    this.rows[this.chosen]?.line.classList.remove("wmviz-chosen");
     this.chosen = -1;
-    this.rows = picture.results.map((result, index) => {
-      if (result.band !== before) this.group(picture.bands[result.band]);
-      before = result.band;
-      return this.row(result, index);
+    picture.results.forEach((result, index) => {
+      const row = this.rows[index];
+      if (row.group) this.fillGroup(row.group, picture.bands[result.band]);
+      this.fill(row, result);
     });
     const left = picture.results_left_out;
     this.note.textContent = left ? `${left.toLocaleString("en")} more rows are not shown.` : "";
   }
 
+  build(rows) {
+    this.body.replaceChildren();
+    this.rows = rows.map(([key, label], index) => {
+      const group = label === rows[index - 1]?.[1] ? null : this.group(label);
+      return { group, ...this.row(key, index) };
+    });
+  }
+
   /** The head of a window's rows: they stand from when the window first holds something. */
-  group({ label, states }) {
+  group(label) {
     const state = html("span", { class: "wmviz-more" });
-    const row = html("tr", { class: "wmviz-group" }, html("th", { scope: "rowgroup", colspan: 5 }, html("strong", { text: label }), state));
-    row.hidden = true;
-    this.body.append(row);
+    const line = html("tr", { class: "wmviz-group" }, html("th", { scope: "rowgroup", colspan: 5 }, html("strong", { text: label }), state));
+    this.body.append(line);
+    return { line, state };
+  }
+
+  fillGroup({ line, state }, { states }) {
+    line.hidden = true;
     this.timeline.add(states.map(([step]) => step), (stands) => {
-      row.hidden = stands < 0;
+      line.hidden = stands < 0;
       if (stands >= 0) state.textContent = ` ${states[stands][2]}`;
     });
   }
 
-  row({ key, changes }, index) {
+  row(key, index) {
     const cells = Array.from({ length: 4 }, () => html("td"));
     const [holds, shows, firings, status] = cells;
     const [bar, value, lead] = [html("span", { class: "wmviz-bar" }), html("span"), html("span", { class: "wmviz-lead" })];
@@ -48,12 +68,16 @@ class Results {
     shows.append(bar, value, lead, apart);
     shows.className = "wmviz-shows";
     holds.className = firings.className = "wmviz-number";
-    const row = html("tr", {}, html("td", {}, html("button", { type: "button", class: "wmviz-of", title: "Mark the events that this is made of", text: key, onclick: () => this.onChoose(index) })), ...cells);
-    row.hidden = true;
-    this.body.append(row);
-    const steps = changes.map(([step]) => step);
-    this.timeline.add(steps, (stands) => {
-      row.hidden = stands < 0;
+    const button = html("button", { type: "button", class: "wmviz-of", title: "Mark the events that this is made of", text: key, onclick: () => this.onChoose(index) });
+    const line = html("tr", {}, html("td", {}, button), ...cells);
+    this.body.append(line);
+    return { line, holds, value, bar, lead, apart, firings, status };
+  }
+
+  fill({ line, holds, value, bar, lead, apart, firings, status }, { changes }) {
+    line.hidden = true;
+    this.timeline.add(changes.map(([step]) => step), (stands) => {
+      line.hidden = stands < 0;
       if (stands < 0) return;
       const [, running, written, count, state, share, leads, uncommitted] = changes[stands];
       holds.textContent = running || "–";
@@ -63,17 +87,16 @@ class Results {
       apart.textContent = uncommitted;
       firings.textContent = count;
       status.textContent = state;
-      row.dataset.status = state;
-      row.classList.toggle("wmviz-leads", leads === 1);
+      line.dataset.status = state;
+      line.classList.toggle("wmviz-leads", leads === 1);
     });
-    return row;
   }
 
   draw(step, chosen) {
     this.timeline.go(step);
     if (chosen === this.chosen) return;
-    this.rows[this.chosen]?.classList.remove("wmviz-chosen");
-    this.rows[chosen]?.classList.add("wmviz-chosen");
+    this.rows[this.chosen]?.line.classList.remove("wmviz-chosen");
+    this.rows[chosen]?.line.classList.add("wmviz-chosen");
     this.chosen = chosen;
   }
 }

@@ -9,7 +9,7 @@ class Stage {
     this.root = root;
     this.step = host.get("step");
     this.playing = false;
-    this.sentences = [];
+    this.sentences = null;
     this.talk = new Talk(host, { onSend: () => host.set("step", this.step), onAnswer: (problem) => this.parameters.tell(problem) });
     this.why = new Why({ live: host.live, onJump: (step) => this.go(step), onClose: () => this.closeLife(), onSelect: (index) => this.select(index) });
     this.results = new Results((index) => this.chooseResult(index));
@@ -97,7 +97,7 @@ class Stage {
 
   told() {
     const told = this.host.get("sentences");
-    return told && told.id === this.picture.id ? told.texts : null;
+    return told && told.id === this.picture.id ? told : null;
   }
 
   tell() {
@@ -417,9 +417,9 @@ class Stage {
   hover(x, y, surface) {
     const { index, row } = this.thing(x, y, surface);
     this.point(index, surface);
-    if (row < 0 || !this.sentences?.[row]) return;
+    if (row < 0 || !this.sentences) return;
     this.planeBox.style.cursor = "pointer";
-    this.bubble.replaceChildren(html("span", { text: this.sentences[row] }));
+    this.bubble.replaceChildren(html("span", { text: this.sentences.texts[row] }));
     this.bubbleAt(x, y, this.planeBox, surface);
   }
 

@@ -1,9 +1,16 @@
 // Two hosts, reached through the same four calls: a Jupyter widget's model, and a plain page without Python.
 
 function widgetHost(model) {
+  // Large values come as the bytes of JSON; each is read once.
+  const read = new WeakMap();
+  const unpacked = (value) => {
+    if (!(value instanceof DataView)) return value;
+    if (!read.has(value)) read.set(value, JSON.parse(new TextDecoder().decode(value)));
+    return read.get(value);
+  };
   return {
     live: true,
-    get: (name) => model.get(name),
+    get: (name) => unpacked(model.get(name)),
     set: (name, value) => model.set(name, value),
     save: () => model.save_changes(),
     on: (name, act) => model.on(`change:${name}`, act),
