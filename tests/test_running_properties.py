@@ -9,6 +9,7 @@ from hypothesis import given, settings
 import wmviz
 from tests.strategies import plain_scenarios, running_scenarios
 from wmviz.engine.job import RunningJob
+from wmviz.engine.parts import Parts
 from wmviz.engine.runtime_recording import RunningResultsRecorder, RuntimeRecording
 from wmviz.times import MIN_MS
 from wmviz.trace import CheckpointPhase, Kind, Status, Trace, TransactionPhase
@@ -36,7 +37,7 @@ def columns(trace: Trace) -> tuple[object, ...]:
 def test_where_nothing_can_wait_or_fail_the_running_job_does_what_the_short_way_does(scenario):
     for trace, make in (("full", RuntimeRecording), ("results", RunningResultsRecorder)):
         recorder = make(scenario)
-        RunningJob(scenario, recorder, None).run()
+        RunningJob(scenario, recorder, Parts()).run()
         assert columns(recorder.trace) == columns(wmviz.simulate(scenario, trace=trace))
 
 
