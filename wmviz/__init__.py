@@ -16,8 +16,9 @@ from wmviz.scenario import Event, Scenario, ScenarioError, Window
 from wmviz.trace import Kind, Trace
 
 if TYPE_CHECKING:
-    from wmviz import charts, course, flink
+    from wmviz import charts, course, flink, lag
     from wmviz.comparison import compare
+    from wmviz.diagnosis import diagnose
     from wmviz.stage import play
     from wmviz.state import Ledger, State
 
@@ -34,7 +35,9 @@ __all__ = [
     "charts",
     "compare",
     "course",
+    "diagnose",
     "flink",
+    "lag",
     "play",
     "scenario",
     "scenarios",
@@ -47,7 +50,9 @@ _LAZY = {
     "charts": ("wmviz.charts", None),
     "compare": ("wmviz.comparison", "compare"),
     "course": ("wmviz.course", None),
+    "diagnose": ("wmviz.diagnosis", "diagnose"),
     "flink": ("wmviz.flink", None),
+    "lag": ("wmviz.lag", None),
     "play": ("wmviz.stage", "play"),
 }
 

@@ -1,0 +1,342 @@
+"""What the answers say about a job: its tasks, their watermarks and counters, at two moments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from wmviz.diagnosis.answers import SPLIT, Answers
+from wmviz.diagnosis.client import DiagnosisError
+from wmviz.times import MAX_MS, MIN_MS, TimeError, duration_ms
+
+SPLIT_METRIC = re.compile(rf"(\d+)\..+?\.split\.(.+)\.watermark\.({'|'.join(SPLIT)})")
+KAFKA_OFFSET = re.compile(r"(\d+)\..+\.topic\.(.+)\.partition\.(\d+)\.currentOffset")
+PLAIN_METRIC = re.compile(r"(\d+)\.(?:(.+)\.)?(\w+)")
+EVENT_TIME_WINDOW = re.compile(
+    r"(Tumbling|Sliding|DynamicSession|Session)?EventTime(?:Session)?Windows?\((\d+)(?:, (\d+))?"
+)
+SQL_WINDOW = re.compile(r"(TUMBLE|HOP|CUMULATE|SESSION)\(.*?(?:size|gap|max_size)=\[([^\]]+)\]")
+GENERATORS = ("Timestamps_Watermarks", "Timestamps/Watermarks", "WatermarkAssigner")
+
+
+@dataclass
+class Task:
+    """A vertex of the job graph: operators that are chained together, in some subtasks.
+
+    Attributes
+    ----------
+    id, name, status
+        As Flink says.
+    text
+        Its operators and their arguments, a line each, indented as they are chained.
+    parallelism
+        How many subtasks.
+    inputs
+        Ids of the tasks that it reads.
+    values
+        (subtask, operator, metric) → number; the operator is empty where a metric is of the whole task.
+    splits
+        (subtask, split) → metric → number.
+    assigned
+        (subtask, partition): what a Kafka source says of its partitions.
+    """
+
+    id: str
+    name: str
+    status: str
+    text: str
+    parallelism: int
+    inputs: list[str]
+    values: dict[tuple[int, str, str], int] = field(default_factory=dict)
+    splits: dict[tuple[int, str], dict[str, int]] = field(default_factory=dict)
+    assigned: set[tuple[int, str]] = field(default_factory=set)
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it reads no other task."""
+        return not self.inputs
+
+    @property
+    def generates(self) -> bool:
+        """Whether its watermarks come from it: from a source, or from a strategy behind one."""
+        return self.is_source or any(op.startswith(GENERATORS) for op in self.operators("currentOutputWatermark"))
+
+    def operators(self, metric: str) -> list[str]:
+        """Give the operators that have a metric, by name."""
+        return sorted({operator for _, operator, name in self.values if name == metric and operator})
+
+    def value(self, subtask: int, metric: str, operator: str = "") -> int | None:
+        """Give a number, or None where there is none."""
+        return self.values.get((subtask, operator, metric))
+
+    def of_subtask(self, subtask: int, metric: str) -> list[int]:
+        """Give the numbers of all operators of a subtask."""
+        return [value for (at, op, name), value in self.values.items() if at == subtask and name == metric and op]
+
+    def total(self, metric: str, operator: str = "") -> int | None:
+        """Add a number up over the subtasks."""
+        found = [value for (_, op, name), value in self.values.items() if name == metric and op == operator]
+        return sum(found) if found else None
+
+    def input_ms(self, subtask: int) -> int | None:
+        """Give the watermark that a subtask has received."""
+        return self.value(subtask, "currentInputWatermark")
+
+    def output_ms(self, subtask: int) -> int | None:
+        """Give the watermark that a subtask hands on: that of a strategy behind the source, if there is one."""
+        return max(self.of_subtask(subtask, "currentOutputWatermark"), default=None)
+
+    def records(self, subtask: int) -> int:
+        """Give how many records a subtask has handed on or received, whichever is more."""
+        numbers = [*self.of_subtask(subtask, "numRecordsOut"), *self.of_subtask(subtask, "numRecordsIn")]
+        return max(numbers, default=0)
+
+    def leaves(self) -> list[str]:
+        """Give the operators that no other operator of this task follows."""
+        lines = [line for line in re.split(r"<br/?>|\n", self.text) if line.strip()]
+        depths = [_depth(line) for line in lines]
+        ends = [i for i, depth in enumerate(depths) if i + 1 == len(depths) or depths[i + 1] <= depth]
+        return [lines[i][depths[i] :].strip() for i in ends]
+
+
+def _depth(line: str) -> int:
+    found = re.match(r"(?:[:+ |]  |[:+]- )*", line)
+    return len(found[0]) if found else 0
+
+
+@dataclass(frozen=True)
+class Window:
+    """An operator that counts late records: one with windows.
+
+    Attributes
+    ----------
+    task
+        Id of the task that it is in.
+    operator
+        Its name among the metrics.
+    kind
+        ``"event time"``, ``"processing time"``, ``"global"`` or ``"unknown"``.
+    size_ms, every_ms
+        How long a window is, and how often one ends; None where Flink does not tell.
+    never
+        Whether it is global and its trigger never fires.
+    """
+
+    task: str
+    operator: str
+    kind: str
+    size_ms: int | None = None
+    every_ms: int | None = None
+    never: bool = False
+
+
+@dataclass
+class Moment:
+    """A job at one moment.
+
+    Attributes
+    ----------
+    at_ms
+        The cluster's clock.
+    name, state
+        Of the job.
+    began_ms
+        When it last began to run; None if it does not run.
+    tasks
+        Id → task.
+    """
+
+    at_ms: int
+    name: str
+    state: str
+    began_ms: int | None
+    tasks: dict[str, Task]
+
+
+@dataclass
+class Facts:
+    """A job at two moments.
+
+    Attributes
+    ----------
+    answers
+        What it is read from.
+    before, now
+        The two moments; the same one where there is only one.
+    """
+
+    answers: Answers
+    before: Moment
+    now: Moment
+
+    @property
+    def elapsed_ms(self) -> int:
+        """Milliseconds from moment to moment."""
+        return self.now.at_ms - self.before.at_ms
+
+    @property
+    def age_ms(self) -> int:
+        """Milliseconds since the job last began to run."""
+        return 0 if self.now.began_ms is None else max(self.now.at_ms - self.now.began_ms, 0)
+
+    @property
+    def version(self) -> str | None:
+        """Version of Flink, if it says."""
+        told = self.answers.once.get("/config") or {}
+        return told.get("flink-version")
+
+    @property
+    def exceptions(self) -> list[dict[str, Any]]:
+        """The last exceptions, the newest first."""
+        return self.answers.once.get(f"/jobs/{self.answers.job}/exceptions") or []
+
+    @cached_property
+    def windows(self) -> list[Window]:
+        """Every operator with windows."""
+        tasks = self.now.tasks.values()
+        return [_window(task, op) for task in tasks for op in task.operators("numLateRecordsDropped")]
+
+    def upstream(self, task: str) -> list[Task]:
+        """Give the tasks from which the watermarks of a task come."""
+        found: list[Task] = []
+        seen: set[str] = set()
+        todo = list(self.now.tasks[task].inputs)
+        while todo:
+            each = self.now.tasks.get(todo.pop())
+            if each is None or each.id in seen:
+                continue
+            seen.add(each.id)
+            if each.generates:
+                found.append(each)
+            else:
+                todo += each.inputs
+        return found
+
+    def readers(self, task: str) -> list[Task]:
+        """Give the tasks that read a task."""
+        return [each for each in self.now.tasks.values() if task in each.inputs]
+
+    def earlier(self, task: Task) -> Task:
+        """Give the same task at the first moment."""
+        return self.before.tasks.get(task.id, task)
+
+    def sampled(self, task: str, pattern: str) -> list[int]:
+        """Give every number that a metric had between the two moments and at them, by its name."""
+        name = re.compile(pattern)
+        found = [
+            number
+            for sample in self.answers.samples
+            for metric, text in sample.get(task, {}).items()
+            if name.fullmatch(metric) and (number := _number(text)) is not None
+        ]
+        for moment in (self.before, self.now):
+            for (subtask, op, metric), number in moment.tasks[task].values.items():
+                if name.fullmatch(f"{subtask}.{op}.{metric}"):
+                    found.append(number)
+        return found
+
+
+def read(answers: Answers) -> Facts:
+    """Find the facts in the answers.
+
+    Raises
+    ------
+    DiagnosisError
+        If they have another form than Flink's.
+    """
+    try:
+        moments = [_moment(answers.job, reading) for reading in answers.readings]
+        return Facts(answers, moments[0], moments[-1])
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise DiagnosisError(
+            f"{answers.address} answers, but not like Flink 1.18 or newer: {type(error).__name__} {error}"
+        ) from None
+
+
+def _moment(job: str, reading: dict[str, Any]) -> Moment:
+    detail = reading[f"/jobs/{job}"]
+    nodes = {str(node["id"]): node for node in (detail.get("plan") or {}).get("nodes", [])}
+    tasks = {}
+    for vertex in detail["vertices"]:
+        node = nodes.get(str(vertex["id"]), {})
+        inputs = [str(each["id"]) for each in node.get("inputs") or []]
+        text = str(node.get("description") or vertex["name"])
+        task = Task(
+            str(vertex["id"]), str(vertex["name"]), str(vertex["status"]), text, int(vertex["parallelism"]), inputs
+        )
+        path = f"/jobs/{job}/vertices/{task.id}"
+        _take_metrics(task, reading.get(f"{path}/metrics") or [])
+        for each in reading.get(f"{path}/watermarks") or []:
+            subtask, _, metric = str(each["id"]).partition(".")
+            if (number := _number(each["value"])) is not None:
+                task.values.setdefault((int(subtask), "", metric), number)
+        tasks[task.id] = task
+    running = int((detail.get("timestamps") or {}).get("RUNNING") or 0)
+    state = str(detail["state"])
+    return Moment(
+        int(detail["now"]), str(detail["name"]), state, running or None if state == "RUNNING" else None, tasks
+    )
+
+
+def _take_metrics(task: Task, metrics: list[dict[str, str]]) -> None:
+    for each in metrics:
+        name = str(each["id"])
+        if kafka := KAFKA_OFFSET.fullmatch(name):
+            task.assigned.add((int(kafka[1]), f"{kafka[2]}-{kafka[3]}"))
+            continue
+        number = _number(each.get("value"))
+        if number is None:
+            continue
+        if split := SPLIT_METRIC.fullmatch(name):
+            task.splits.setdefault((int(split[1]), split[2]), {})[split[3]] = number
+        elif plain := PLAIN_METRIC.fullmatch(name):
+            task.values[int(plain[1]), plain[2] or "", plain[3]] = number
+
+
+def _number(text: object) -> int | None:
+    """Read a metric; None where there is none yet, which Flink calls NaN."""
+    try:
+        return int(str(text))
+    except ValueError:
+        pass
+    try:
+        return round(float(str(text)))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _window(task: Task, operator: str) -> Window:
+    """Find out what can be known of an operator's windows, from its name and its arguments."""
+    text = f"{operator} {task.text}"
+    if "GlobalWindows" in text:
+        return Window(task.id, operator, "global", never="NeverTrigger" in text)
+    if "PROCTIME" in text or ("ProcessingTime" in text and "EventTime" not in text):
+        return Window(task.id, operator, "processing time")
+    if found := EVENT_TIME_WINDOW.search(text):
+        size_ms = int(found[2])
+        is_session = "Session" in found[0]
+        every_ms = int(found[3]) if found[1] == "Sliding" and found[3] else size_ms
+        return Window(task.id, operator, "event time", size_ms, None if is_session else every_ms)
+    if found := SQL_WINDOW.search(text):
+        return Window(task.id, operator, "event time", _sql_ms(found[2]))
+    return Window(task.id, operator, "event time" if "EventTime" in text else "unknown")
+
+
+def _sql_ms(text: str) -> int | None:
+    try:
+        return duration_ms(text)
+    except TimeError:
+        return None
+
+
+def is_time(watermark_ms: int | None) -> bool:
+    """Say whether a watermark is a time, neither the one before any nor the one at the end."""
+    return watermark_ms is not None and MIN_MS < watermark_ms < MAX_MS
+
+
+def subtasks(task: Task) -> Iterator[int]:
+    """Give the numbers of the subtasks."""
+    yield from range(task.parallelism)

@@ -1,0 +1,154 @@
+"""Who holds the minimum: a silent partition, or a subtask that has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wmviz.diagnosis import fixes
+from wmviz.diagnosis.case import PATIENCE_MS, Case, Cause, Origin
+from wmviz.diagnosis.facts import Task, is_time, subtasks
+from wmviz.diagnosis.words import SECOND_MS, capital, duration, moment, numbers, short
+from wmviz.times import MAX_MS, MIN_MS
+
+
+def held(case: Case) -> Iterator[Cause | str]:
+    """Look for a watermark that stands still while another input's moves."""
+    if case.wrong:
+        return
+    idle: dict[tuple[str, int], tuple[Origin, str, int | None]] = {}
+    without: dict[tuple[str, int], tuple[Origin, str, int | None]] = {}
+    for task in case.consumers():
+        before_ms, now_ms = case.watermark(task)
+        if now_ms is None or now_ms == MAX_MS or (before_ms is not None and now_ms > before_ms):
+            continue
+        origins = case.origins(task)
+        tops = [top for each in origins if (top := _newest_ms(case, each)) is not None]
+        if not tops:
+            continue
+        gap_ms = None if now_ms == MIN_MS else max(tops) - now_ms
+        moving = any(each.moves or _splits_move(case, each) or each.read_now > 0 for each in origins)
+        if not moving:
+            continue
+        if (case.facts.age_ms if gap_ms is None else gap_ms) < PATIENCE_MS:
+            held_ms = case.facts.age_ms if gap_ms is None else gap_ms
+            yield (
+                f"{short(case.facts.now.tasks[task].name)} has waited {duration(max(held_ms, 0))} for its slowest "
+                "input; look again in a while."
+            )
+            continue
+        holders = [each for each in origins if each.now_ms == now_ms] or [
+            each for each in origins if each.now_ms is not None and each.now_ms <= now_ms
+        ]
+        if holders:
+            case.held.add(task)
+        for each in holders:
+            target = without if _has_no_split(each, origins) else idle
+            target.setdefault((each.task.id, each.subtask), (each, task, gap_ms))
+    if without:
+        yield _more_subtasks(case, list(without.values()))
+    if idle:
+        yield _idle_partition(case, list(idle.values()))
+
+
+def _newest_ms(case: Case, origin: Origin) -> int | None:
+    """Give the newest time that an origin knows of: its watermark, that of a split, or of the last event."""
+    found = [origin.now_ms, *(values.get("currentWatermark") for values in origin.splits().values())]
+    if origin.read_now > 0 and not origin.moves:
+        found += [case.now_ms - lag for lag in case.event_lags_ms(origin)[-1:]]
+    return max((ms for ms in found if is_time(ms) and ms is not None), default=None)
+
+
+def _splits_move(case: Case, origin: Origin) -> bool:
+    before = case.facts.earlier(origin.task).splits
+    return any(
+        values.get("currentWatermark", MIN_MS) > before.get((origin.subtask, split), {}).get("currentWatermark", MAX_MS)
+        for split, values in origin.splits().items()
+    )
+
+
+def _has_no_split(origin: Origin, origins: list[Origin]) -> bool:
+    """Say whether a subtask that never read anything has nothing to read."""
+    if origin.read or origin.now_ms != MIN_MS or origin.splits():
+        return False
+    if any(subtask == origin.subtask for subtask, _ in origin.task.assigned):
+        return False
+    return origin.task.is_source
+
+
+def _knows_splits(task: Task) -> bool:
+    return bool(task.splits or task.assigned)
+
+
+def _more_subtasks(case: Case, found: list[tuple[Origin, str, int | None]]) -> Cause:
+    first, window, _ = found[0]
+    knows = _knows_splits(first.task)
+    splits = len(first.task.splits or first.task.assigned) if knows else None
+    busy = sum(1 for s in subtasks(first.task) if first.task.records(s) > 0)
+    names = numbers([each.subtask for each, *_ in found])
+    evidence = [
+        (
+            f"{short(first.task.name)} has {first.task.parallelism} subtasks; {names} never read a record, "
+            f"and {'its watermark is' if len(found) == 1 else 'their watermarks are'} still Long.MIN_VALUE."
+        ),
+        f"{short(case.facts.now.tasks[window].name)} takes the minimum of its inputs, so it waits without a watermark.",
+    ]
+    if knows:
+        evidence.insert(1, f"The source has {splits} partition{'s' * (splits != 1)} in all, and none is theirs.")
+    else:
+        evidence.append(
+            "Flink does not say here which partitions a subtask has; a partition that is silent from the "
+            "start looks the same, and the second fix helps there too."
+        )
+    return Cause(
+        "more-subtasks-than-partitions",
+        f"More source subtasks than partitions: {names} of {short(first.task.name)} "
+        f"{'has' if len(found) == 1 else 'have'} nothing to read",
+        "certain" if knows else "likely",
+        tuple(evidence),
+        "Lower the parallelism of the source to the number of partitions, or let idle inputs be left out: "
+        "with_idleness, table.exec.source.idle-timeout. " + fixes.REDEPLOY,
+        fixes.filled(fixes.PARALLELISM, splits=splits or max(busy, 1)),
+        0.91,
+    )
+
+
+def _idle_partition(case: Case, found: list[tuple[Origin, str, int | None]]) -> Cause:
+    evidence = []
+    for each, window, gap_ms in found[:5]:
+        split = _silent_split(each)
+        who = f"partition {split} in {each.place}" if split else each.place
+        stands = "has no watermark" if each.now_ms == MIN_MS else f"stands at {moment(each.now_ms or 0)}"
+        task = short(case.facts.now.tasks[window].name)
+        evidence.append(
+            f"The watermark of {who} {stands}, and {task} sits at that value."
+            + (f" Other inputs are {duration(gap_ms)} ahead." if gap_ms is not None else "")
+        )
+        quiet_ms = each.value("sourceIdleTime")
+        if each.read_now == 0:
+            since = f" for {duration(quiet_ms)}" if quiet_ms and quiet_ms > SECOND_MS else ""
+            evidence.append(f"{capital(each.place)} has read nothing{since}; it read {each.read:,} records before.")
+        else:
+            evidence.append(
+                f"{capital(each.place)} read {each.read_now:,} records meanwhile: some of its partitions are silent."
+            )
+    knows = any(_silent_split(each) or each.read_now == 0 for each, *_ in found)
+    first = found[0][0]
+    split = _silent_split(first)
+    return Cause(
+        "idle-partition",
+        f"Idle partition: {f'{split} in ' if split else ''}{first.place} holds the watermark",
+        "certain" if knows else "likely",
+        tuple(evidence),
+        "Let an input that is silent be left out of the minimum: with_idleness, table.exec.source.idle-timeout. "
+        "That is a bet: what the partition sends after the timeout may be late. Find out why it is silent. "
+        + fixes.REDEPLOY,
+        fixes.IDLENESS,
+        0.9 if knows else 0.85,
+    )
+
+
+def _silent_split(origin: Origin) -> str | None:
+    """Give the split that holds a subtask, if Flink tells."""
+    marks = {split: values.get("currentWatermark") for split, values in origin.splits().items()}
+    known = {split: ms for split, ms in marks.items() if ms is not None}
+    return min(known, key=lambda split: known[split]) if known else None

@@ -1,0 +1,207 @@
+"""The job as a whole: whether it runs, is backpressured, gets anything, and has windows that wait for event time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wmviz.diagnosis import fixes
+from wmviz.diagnosis.case import BUSY_MS, LEAST_DELAY_MS, PATIENCE_MS, Case, Cause, Check
+from wmviz.diagnosis.facts import Task, is_time, subtasks
+from wmviz.diagnosis.words import MINUTE_MS, duration, short
+
+
+def state(case: Case) -> Iterator[Cause | str]:
+    """Look whether the job runs at all, and why not."""
+    now = case.facts.now
+    told = case.facts.exceptions
+    newest = told[0] if told else {}
+    sentences = [str(each) for each in newest.get("sentences") or []]
+    no_time = next((each for each in sentences if "Long.MIN_VALUE timestamp" in each), None)
+    recent = now.state != "RUNNING" or now.at_ms - int(newest.get("timestamp") or 0) < max(
+        MINUTE_MS, case.facts.elapsed_ms
+    )
+    if no_time and recent:
+        case.wrong.update(now.tasks)
+        yield Cause(
+            "wrong-timestamps",
+            "Wrong timestamps: the records have none",
+            "certain",
+            (
+                f"The job is {now.state.lower()}; it failed with: {_last(sentences, no_time)}",
+                "A window cannot place a record without a timestamp, so the job fails and begins again.",
+            ),
+            "No assigner is in force, and the source gives its records no time. In PyFlink from_source ignores a "
+            "Python assigner, and with_idleness or with_watermark_alignment after it loses it. " + fixes.REDEPLOY,
+            fixes.ASSIGNER,
+            1.0,
+        )
+    elif now.state == "FINISHED":
+        yield "The job is finished: its sources ended, and the last watermark fired every window."
+    elif now.state not in ("RUNNING", "FINISHED") or (recent and newest and case.facts.age_ms < MINUTE_MS):
+        what = f"The job is {now.state.lower()}." if now.state != "RUNNING" else "The job has just begun again."
+        why = (f"Its last error: {_last(sentences)}",) if sentences else ()
+        yield Cause(
+            "not-running",
+            "The job fails" if sentences else f"The job is {now.state.lower()}",
+            "certain" if now.state != "RUNNING" else "likely",
+            (what, *why),
+            "Mend the error first. After each restart all watermarks begin anew.",
+            rank=0.99,
+        )
+
+
+def _last(sentences: list[str], chosen: str | None = None) -> str:
+    """Give the innermost cause of an exception, short."""
+    causes = [each for each in sentences if each.startswith("Caused by: ")]
+    text = (chosen or (causes or sentences)[-1]).removeprefix("Caused by: ")
+    return text if len(text) <= 300 else f"{text[:297]}..."
+
+
+def backpressure(case: Case) -> Iterator[Cause | str]:
+    """Look whether sources are held back by what follows."""
+    for task in case.facts.now.tasks.values():
+        if not task.is_source:
+            continue
+        held_ms = _most(task, "backPressuredTimeMsPerSecond")
+        if held_ms < BUSY_MS:
+            continue
+        busy = [
+            f"{short(each.name)} is busy {ms} ms of each second."
+            for each in case.facts.now.tasks.values()
+            if not each.is_source and (ms := _most(each, "busyTimeMsPerSecond")) >= BUSY_MS
+        ]
+        evidence = (f"{short(task.name)} is backpressured {held_ms} ms of each second.", *busy)
+        origins = [each for each in case.origins() if each.task.id == task.id and is_time(each.now_ms)]
+        behind = [case.now_ms - (each.now_ms or 0) for each in origins]
+        if any(case.pace(each) >= 1.2 for each in origins):
+            yield " ".join(evidence) + " It reads old events and catches up, as fast as the job can."
+        elif not behind or max(behind) > LEAST_DELAY_MS or not any(case.pace(each) > 0.5 for each in origins):
+            case.held.update(case.consumers())
+            yield Cause(
+                "backpressured",
+                f"Backpressure: {short(task.name)} waits for what follows it",
+                "likely",
+                evidence,
+                "Results are late, not missing. More parallelism or less work for the busy task; the watermark "
+                "strategy is not the cause.",
+                rank=0.7,
+            )
+        else:
+            yield " ".join(evidence)
+
+
+def everything_idle(case: Case) -> Iterator[Cause | str]:
+    """Look whether nothing arrives at all."""
+    origins = case.origins()
+    sources = [task for task in case.facts.now.tasks.values() if task.is_source and task.status == "RUNNING"]
+    if case.facts.now.state != "RUNNING" or not sources or case.wrong:
+        return
+    if any(task.records(s) > case.facts.earlier(task).records(s) for task in sources for s in subtasks(task)):
+        return
+    if any(each.moves for each in origins):
+        return
+    if any((task.value(s, "backPressuredTimeMsPerSecond") or 0) >= BUSY_MS for task in sources for s in subtasks(task)):
+        return
+    quiet = [ms for task in sources for s in subtasks(task) for ms in task.of_subtask(s, "sourceIdleTime")]
+    quiet_ms = max(min(quiet, default=0), case.facts.elapsed_ms)
+    total = sum(task.records(s) for task in sources for s in subtasks(task))
+    if quiet_ms < PATIENCE_MS:
+        yield f"No source read a record for {duration(quiet_ms)}; look again in a while."
+        return
+    case.held.update(case.consumers())
+    yield Cause(
+        "everything-idle",
+        "Nothing arrives: every source is idle",
+        "likely",
+        (
+            f"No source subtask read a record for {duration(quiet_ms)}; since the job began they read {total:,}.",
+            (
+                "A watermark moves with events only, so the last windows wait. with_idleness does not help: if every "
+                "input is idle, there is none to go on without it."
+            ),
+        ),
+        "Look at the source: topic, group, credentials, the producer. If silence is normal, send a heartbeat event.",
+        rank=0.65,
+    )
+
+
+def windows_without_end(case: Case) -> Iterator[Cause | str]:
+    """Look for global windows that nothing fires, and for windows that count by the server's clock."""
+    for window in case.facts.windows:
+        task = case.facts.now.tasks[window.task]
+        results = task.total("numRecordsOut", window.operator)
+        received = task.total("numRecordsIn", window.operator) or 0
+        if window.kind == "global" and received and (window.never or results == 0):
+            yield Cause(
+                "global-window-without-trigger",
+                f"Global windows that never fire: {window.operator}",
+                "certain" if window.never else "likely",
+                (f"{window.operator} received {received:,} records and gave {results or 0:,} results.",)
+                + ("Its trigger is NeverTrigger, the default of GlobalWindows.",) * window.never,
+                "Give the windows a trigger, for example one that counts. Watermarks play no part here.",
+                fixes.TRIGGER,
+                0.97 if window.never else 0.6,
+            )
+        elif window.kind == "processing time":
+            yield (
+                f"{window.operator} counts by the server's clock: it fires whatever the watermarks do, and a late "
+                "event counts for the window in which it arrives."
+            )
+
+
+def checkpoints(case: Case) -> Iterator[Cause | str]:
+    """Look whether checkpoints complete."""
+    told = case.facts.answers.once.get(f"/jobs/{case.facts.answers.job}/checkpoints") or {}
+    counts = told.get("counts") or {}
+    completed, failed = int(counts.get("completed") or 0), int(counts.get("failed") or 0)
+    history = told.get("history") or []
+    newest = [each.get("status") for each in history[:3]]
+    if failed and newest and all(status == "FAILED" for status in newest):
+        yield (
+            f"The last {len(newest)} checkpoints failed ({completed} completed, {failed} failed): a sink that "
+            "commits with checkpoints shows nothing, and a restart goes far back."
+        )
+
+
+def _most(task: Task, metric: str) -> int:
+    """Give the largest number of any subtask."""
+    return max((task.value(subtask, metric) or 0 for subtask in subtasks(task)), default=0)
+
+
+def checks(case: Case) -> list[Check]:
+    """Say what was ruled out, in the order in which one asks."""
+    tasks = case.facts.now.tasks.values()
+    windows = case.facts.windows
+    sources = [task for task in tasks if task.is_source]
+    held_back = max(
+        (task.value(s, "backPressuredTimeMsPerSecond") or 0 for task in tasks for s in subtasks(task)), default=0
+    )
+    flowing = sum(task.records(s) - case.facts.earlier(task).records(s) for task in sources for s in subtasks(task))
+    finished = [task for task in sources if task.status == "FINISHED"]
+    if not windows:
+        kinds = "no operator counts late records, so the job has no windows, or does not run yet"
+    else:
+        kinds = ", ".join(f"{window.operator} ({window.kind})" for window in windows)
+    return [
+        Check("windows", bool(windows), f"Windows: {kinds}."),
+        Check(
+            "global windows without trigger",
+            not any(window.kind == "global" for window in windows),
+            "Global windows: " + ("there are some." if any(w.kind == "global" for w in windows) else "none."),
+        ),
+        Check(
+            "processing-time windows",
+            not any(window.kind == "processing time" for window in windows),
+            "Windows by the server's clock: "
+            + ("there are some." if any(w.kind == "processing time" for w in windows) else "none is seen."),
+        ),
+        Check(
+            "backpressure", held_back < BUSY_MS, f"Backpressure: at most {held_back} ms of each second in any subtask."
+        ),
+        Check("everything idle", flowing > 0, f"Input: the sources read {flowing:,} records between the two readings."),
+        Check(
+            "finished sources",
+            not finished,
+            f"Finished sources: {', '.join(short(task.name) for task in finished) or 'none'}.",
+        ),
+    ]
