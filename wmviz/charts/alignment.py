@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 import altair as alt
@@ -9,12 +10,12 @@ import pandas as pd
 
 from wmviz.charts.axes import count_axis
 from wmviz.charts.look import BLUE, INK, ORANGE, TEAL, WIDTH, check_width, headed, scale
-from wmviz.flink.alignment import PLACES, AlignmentRun
+from wmviz.flink.alignment import AlignmentRun, Look
 from wmviz.trace import TraceError
 
-_ALLOWED = "as far as is allowed"
+_ALLOWED = "slow source + drift"
 _WAITS = "the fast one waits"
-_LINES = {"fast source": (ORANGE, [1, 0]), "slow source": (BLUE, [1, 0]), _ALLOWED: (INK, [5, 4])}
+_LINES = {"fast source": (ORANGE, [1, 0]), "slow source": (BLUE, [1, 0]), _ALLOWED: (INK, [3, 3])}
 
 
 def alignment(data: AlignmentRun, *, width: int = WIDTH) -> alt.LayerChart:
@@ -47,23 +48,18 @@ def alignment(data: AlignmentRun, *, width: int = WIDTH) -> alt.LayerChart:
             "write wmviz.charts.alignment(wmviz.flink.align())"
         )
     width, lines = check_width(width), line_rows(data)
-    x = {"scale": alt.Scale(domain=[0, lines["at_s"].max()], nice=False), "title": "wall clock (s)"}
+    x = count_axis("wall clock (s)", ceil(lines["at_s"].max()))
     y = count_axis("event time (s)", int(lines["event_time_s"].max()))
-    chart = alt.layer(*_bands(data, x), _lines(lines, x, y)).resolve_scale(color="independent")
-    return headed(
-        chart.properties(width=width, height=240), PLACES[data.where], repr(data).partition(": ")[2].split("\n"), width
-    )
+    layers = [*_bands(data, x), _lines(lines, x, y), *_end(data, x)]
+    chart = alt.layer(*layers).resolve_scale(color="independent", strokeDash="independent")
+    return headed(chart.properties(width=width, height=240), data.verdict, [data.told], width)
 
 
 def line_rows(run: AlignmentRun) -> pd.DataFrame:
     """Give the points of the lines: each number of a source, and how far the slow one lets the other go."""
     rows = [(f"{look.source} source", look.at_ms / 1000, look.event_time_ms / 1000) for look in run.looks]
     if run.where != "off":
-        rows += [
-            (_ALLOWED, look.at_ms / 1000, (look.event_time_ms + run.drift_ms) / 1000)
-            for look in run.looks
-            if look.source == "slow"
-        ]
+        rows += [(_ALLOWED, look.at_ms / 1000, (look.event_time_ms + run.drift_ms) / 1000) for look in _slow(run)]
     return pd.DataFrame(rows, columns=["line", "at_s", "event_time_s"])
 
 
@@ -92,3 +88,17 @@ def _bands(run: AlignmentRun, x: dict[str, Any]) -> list[alt.Chart]:
             alt.X("from_s:Q", **x), alt.X2("to_s:Q"), alt.Color("what:N", scale=scale([_WAITS], [TEAL]), title=None)
         )
     ]
+
+
+def _end(run: AlignmentRun, x: dict[str, Any]) -> list[alt.Chart | alt.LayerChart]:
+    """Mark where the slow source ends, if the other one goes on: nobody is there to wait for any more."""
+    slow_s, last_s = (max(look.at_ms for look in looks) / 1000 for looks in (_slow(run), run.looks))
+    if last_s - slow_s < last_s / 8:
+        return []
+    base = alt.Chart(pd.DataFrame({"at_s": [slow_s], "said": ["the slow one has ended"]})).encode(alt.X("at_s:Q", **x))
+    said = base.mark_text(align="left", baseline="top", dx=6).encode(alt.Text("said:N"), alt.Y(value=4))
+    return [base.mark_rule(color=INK, strokeDash=[2, 3]), said]
+
+
+def _slow(run: AlignmentRun) -> list[Look]:
+    return [look for look in run.looks if look.source == "slow"]

@@ -7,7 +7,6 @@ import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wmviz.flink import program, recorded, startup
@@ -27,8 +26,8 @@ PLACES = {
     "off": "No alignment",
 }
 LIMIT_S = 120.0
-WAIT_NUMBERS = 3
-"""Numbers that the slow source sends while the fast one sends none: fewer may be chance."""
+WAIT_NUMBERS = 6
+"""Numbers that the slow source sends while the fast one sends none: fewer may be a machine that is busy."""
 RECORDINGS = recorded.FOLDER / "alignment"
 
 
@@ -126,23 +125,32 @@ class AlignmentRun:
 
         return charts.alignment(self)
 
-    def __repr__(self) -> str:
-        """Tell it in sentences."""
+    @property
+    def verdict(self) -> str:
+        """Say where the strategy was and whether the fast source was held."""
+        return f"{PLACES[self.where]}: the fast source was {'held' if self.is_held else 'not held'}."
+
+    @property
+    def told(self) -> str:
+        """Say how far the fast source was ahead, and how long it waited."""
         end_ms = max((event_time_ms for event_time_ms, _ in self.leads), default=0)
         drift = "" if self.where == "off" else f" (allowed: {duration_text(self.drift_ms)})"
         waits = [end - begin for begin, end in self.waits]
         waited = f"waited {_times(len(waits))}, {sum(waits) / 1000:.1f} s in all" if waits else "never waited"
         return (
-            f"{PLACES[self.where]}: while the slow source went to {duration_text(end_ms)} of event time, the fast one "
-            f"was at most {duration_text(self.lead_ms)} ahead{drift}.\n"
-            f"It {waited}. It was {'held' if self.is_held else 'not held'}."
+            f"While the slow one went to {duration_text(end_ms)} of event time, "
+            f"it was at most {duration_text(self.lead_ms)} ahead{drift}; it {waited}."
         )
 
+    def __repr__(self) -> str:
+        """Tell it in sentences."""
+        return f"{self.verdict}\n{self.told}"
+
     def _repr_html_(self) -> str:
+        """Show the picture, whose words are the same."""
         from wmviz.charts.look import render
 
-        told = "<br>".join(map(escape, repr(self).splitlines()))
-        return f"<p>{told}</p>{render(self.chart().to_dict())['text/html']}"
+        return render(self.chart().to_dict())["text/html"]
 
 
 def alignment_code() -> Program:
@@ -184,7 +192,7 @@ def align(where: str = "source", limit_s: float = LIMIT_S) -> AlignmentRun:
     ScenarioError
         If `where` is none of these.
     """
-    if where not in PLACES:
+    if where not in tuple(PLACES):
         raise ScenarioError(f'where is {shown(where)}; write "source", "after" or "off"')
     can, why = startup.available()
     if not can:
