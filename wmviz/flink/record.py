@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from wmviz import catalogue
-from wmviz.flink import recorded
+from wmviz.flink import recorded, traps_pyflink
 from wmviz.flink.limits import replayable
 from wmviz.flink.program import plain_name
 from wmviz.flink.replay import RECORD_SWITCH, reports
@@ -58,6 +58,7 @@ def main(notebooks: list[str]) -> None:
         old.unlink()
     scenarios = [recordable(catalogue.scenario(name)) for name in catalogue.names()]
     record([scenario for scenario in scenarios if replayable(scenario)])
+    traps_pyflink.record()
     os.environ[RECORD_SWITCH] = "1"
     for notebook in notebooks:
         run_notebook(Path(notebook))
