@@ -21,8 +21,14 @@ LESSONS = {
     "10": "barriers",
     "11": "crash_and_restore",
     "12": "exactly_once",
+    "16": "claims",
 }
 """Number of the lesson → module in ``wmviz.course.lessons`` that holds what it asks."""
+
+SHEETS = {
+    "4": "late_events",
+}
+"""Number of the lesson → module in ``wmviz.course.sheets`` that holds the tasks of its exercise sheet."""
 
 
 class CourseError(ValueError):
@@ -179,8 +185,10 @@ def find(item: str) -> Question | Task:
 
 
 def items(number: str) -> Mapping[str, Callable[[], Question | Task]]:
-    """Return what the lesson with this number asks, by name."""
-    makers: Mapping[str, Callable[[], Question | Task]] = _lesson(number).ITEMS
+    """Return what the lesson with this number and its sheet ask, by name."""
+    makers: dict[str, Callable[[], Question | Task]] = {}
+    for module in _modules(number):
+        makers |= module.ITEMS
     return makers
 
 
@@ -194,13 +202,16 @@ def given(item: str) -> Any:
     """
     find(item)
     number, _, name = item.partition(".")
-    if name not in _lesson(number).GIVEN:
-        raise CourseError(f'"{item}" gives nothing to start from.')
-    return _lesson(number).GIVEN[name]
+    for module in _modules(number):
+        if name in getattr(module, "GIVEN", {}):
+            return module.GIVEN[name]
+    raise CourseError(f'"{item}" gives nothing to start from.')
 
 
-def _lesson(number: str) -> Any:
-    return importlib.import_module(f"wmviz.course.lessons.{LESSONS[number]}")
+def _modules(number: str) -> list[Any]:
+    """Import what asks something under this number: the lesson, and its sheet if there is one."""
+    names = [f"lessons.{LESSONS[number]}", *([f"sheets.{SHEETS[number]}"] if number in SHEETS else [])]
+    return [importlib.import_module(f"wmviz.course.{name}") for name in names]
 
 
 def judged(item: str, answer: object) -> Verdict:

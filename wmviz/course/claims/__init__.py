@@ -10,16 +10,17 @@ from wmviz.course.claims.court import Case, Claim, Trial, on_flink, on_our_engin
 __all__ = ["CLAIMS", "THEMES", "Case", "Claim", "Trial", "on_flink", "on_our_engine", "tried", "verdict_of"]
 
 THEMES: Mapping[str, tuple[Claim, ...]] = {
-    "watermarks": watermarks.CLAIMS,
-    "windows": windows.CLAIMS,
-    "late": late.CLAIMS,
-    "inputs": inputs.CLAIMS,
-    "restart": restart.CLAIMS,
-    "practice": practice.CLAIMS,
+    theme: tuple(sorted(claims, key=lambda claim: claim.number))
+    for theme, claims in {
+        "watermarks": watermarks.CLAIMS,
+        "windows": windows.CLAIMS,
+        "late": late.CLAIMS,
+        "inputs": inputs.CLAIMS,
+        "restart": restart.CLAIMS,
+        "practice": practice.CLAIMS,
+    }.items()
 }
 """Name of a theme → its claims."""
 
-CLAIMS: Mapping[int, Claim] = {
-    one.number: one for one in sorted((c for claims in THEMES.values() for c in claims), key=lambda c: c.number)
-}
+CLAIMS: Mapping[int, Claim] = dict(sorted((one.number, one) for claims in THEMES.values() for one in claims))
 """Number → claim."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import wmviz
@@ -99,6 +100,12 @@ class Trial:
         """True if the claim holds in every case, false if in none; else it depends. Without a case: not run."""
         return verdict_of(self.cases)
 
+    def agrees_with(self, other: Trial) -> bool:
+        """Whether each case that both have came out the same; if they have none in common, whether the verdict did."""
+        theirs = {case.where: case for case in other.cases}
+        common = [case for case in self.cases if case.where in theirs]
+        return all(case == theirs[case.where] for case in common) if common else self.verdict == other.verdict
+
 
 def verdict_of(cases: Iterable[Case]) -> str:
     """Count the cases in which a claim holds."""
@@ -121,11 +128,19 @@ def tried(claim: Claim, ask: Callable[[str], Mapping[str, Any]] | None = None) -
     ask
         Asks Flink; without it the recorded answer is taken.
     """
-    if not claim.asks:
+    if claim.jobs is not dict or not claim.asks:
         return on_our_engine(claim)
     from wmviz.flink import checks
 
     return Trial(claim, "Flink", tuple(claim.answers((ask or checks.answered)(claim.asks))))
+
+
+@cache
+def asked(name: str) -> Mapping[str, Any]:
+    """Ask Flink once; the answer does not change while this process lives."""
+    from wmviz.flink import checks
+
+    return checks.ask(name)
 
 
 def on_flink(claims: Iterable[Claim]) -> dict[int, Trial]:
@@ -136,7 +151,6 @@ def on_flink(claims: Iterable[Claim]) -> dict[int, Trial]:
     dict
         Number of the claim → the trial. It has no cases where Flink can replay nothing of it.
     """
-    from wmviz.flink import checks
     from wmviz.flink.limits import replayable
 
     claims = list(claims)
@@ -145,8 +159,9 @@ def on_flink(claims: Iterable[Claim]) -> dict[int, Trial]:
     trials = {}
     for claim in claims:
         told = {name: runs[scenario] for name, scenario in jobs[claim.number].items()}
-        cases = claim.cases(told) if told else claim.answers(checks.ask(claim.asks)) if claim.asks else ()
-        trials[claim.number] = Trial(claim, "Flink", tuple(cases))
+        replayed = claim.cases(told) if told else ()
+        answered = claim.answers(asked(claim.asks)) if claim.asks else ()
+        trials[claim.number] = Trial(claim, "Flink", (*replayed, *answered))
     return trials
 
 

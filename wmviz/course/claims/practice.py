@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import wmviz
-from wmviz.course.claims.court import Case, Claim, Jobs, Runs
+from wmviz.course.claims.court import Case, Claim, Jobs, Runs, counted
 from wmviz.scenario import Scenario
 from wmviz.times import duration_text
 
 
 def _call(answer: Mapping[str, Any]) -> Iterator[Case]:
-    for vertex, values in (("the source", answer["source"]), ("the window", answer["window"])):
-        if vertex == "the source":
-            yield Case(
-                f"GET …/vertices/{{{vertex}}}/watermarks",
-                bool(values),
-                f"it answers {values}; the one of the window answers with {len(answer['window'])} value",
-            )
+    source, window = answer["source"], answer["window"]
+    yield Case(
+        "GET /jobs/:id/vertices/:vid/watermarks of the source",
+        bool(source),
+        f"it answers {json.dumps(source)}; that of the window has {counted(len(window), 'value')}",
+    )
 
 
 def _last(answer: Mapping[str, Any]) -> Iterator[Case]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wmviz.course import cards, memory
 from wmviz.course.claims import CLAIMS, THEMES
-from wmviz.course.claims.court import DEPENDS, FALSE, NOT_RUN, TRUE, VERDICTS, Claim, Trial, tried
+from wmviz.course.claims.court import DEPENDS, FALSE, NOT_RUN, TRUE, VERDICTS, Claim, Trial, asked, tried
 from wmviz.course.questions import CourseError
 from wmviz.course.session import predict
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LESSON = "16"
 _COLOURS = {TRUE: "#1a7f37", FALSE: "#c4432b", DEPENDS: "#9a6700", NOT_RUN: "#7a7f87"}
@@ -43,13 +40,11 @@ def verdicts(theme: str) -> cards.Card:
     theme
         As for `ballot`.
     """
-    from wmviz.flink import checks
-
-    trials = [tried(claim, checks.ask) for claim in _of(theme)]
+    trials = [tried(claim, asked) for claim in _of(theme)]
     return cards.Card("\n\n".join(map(_text, trials)), "".join(map(_html, trials)))
 
 
-def table(flink: Mapping[int, Trial]) -> pd.DataFrame:
+def table(flink: Mapping[int, Trial]) -> cards.Card:
     """List every claim with its verdict, the evidence from both engines, and the lesson that explains it.
 
     Parameters
@@ -57,26 +52,29 @@ def table(flink: Mapping[int, Trial]) -> pd.DataFrame:
     flink
         What `wmviz.course.claims.on_flink` gave.
     """
-    import pandas as pd
-
     rows = []
     for claim in CLAIMS.values():
         trial = tried(claim)
-        rows.append([claim.said, trial.verdict, _evidence(trial, flink[claim.number]), claim.lesson])
-    index = pd.Index(CLAIMS, name="claim")
-    return pd.DataFrame(rows, columns=["said", "verdict", "evidence", "lesson"], index=index)
+        rows.append((str(claim.number), trial.verdict, _evidence(trial, flink[claim.number]), claim.lesson, claim.said))
+    titles = ("claim", "verdict", "evidence", "lesson", "said")
+    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in (titles, *rows)]
+    head = "".join(f'<th style="text-align:left">{title}</th>' for title in titles)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return cards.Card("\n".join(lines), f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+
+
+def _cell(text: str) -> str:
+    colour = f";color:{_COLOURS[text]};font-weight:bold" if text in _COLOURS else ""
+    return f'<td style="text-align:left;vertical-align:top{colour}">{cards.marked_up(text)}</td>'
 
 
 def _evidence(ours: Trial, flink: Trial) -> str:
     """Say how many cases each engine was tried on, and whether they agree."""
-    if ours.engine == "Flink":
-        return _cases(len(flink.cases), "Flink") if ours.cases == flink.cases else "Flink, unlike its recording"
-    if not flink.cases:
-        return _cases(len(ours.cases), "wmviz") if ours.cases else "none"
-    agree = set(flink.cases) <= set(ours.cases)
-    return (
-        f"{_cases(len(ours.cases), 'wmviz')}, {_cases(len(flink.cases), 'Flink')}: {'the same' if agree else 'OTHER'}"
-    )
+    tried_on = [_cases(len(trial.cases), trial.engine) for trial in (ours, flink) if trial.cases]
+    if ours.engine == flink.engine or len(tried_on) < 2:
+        return tried_on[-1] if tried_on else "none"
+    return f"{', '.join(tried_on)}: {'the same' if ours.agrees_with(flink) else 'OTHER RESULTS'}"
 
 
 def _cases(number: int, engine: str) -> str:
@@ -106,7 +104,7 @@ def _text(trial: Trial) -> str:
         [
             f"{trial.claim.number}  {trial.claim.said}",
             f"   {trial.verdict.upper()}{_by(trial)}{f'; you said: {vote}' if vote else ''}",
-            *(f"   {_mark(case.holds)} {case.where}: {case.seen}" for case in trial.cases),
+            *(f"   {_mark(case.holds)} {case.where} → {case.seen}" for case in trial.cases),
             f"   Rather: {trial.claim.instead}",
         ]
     )
@@ -117,7 +115,7 @@ def _html(trial: Trial) -> str:
     voted = f" You said: {escape(vote)}." if vote else ""
     colour = _COLOURS[trial.verdict]
     verdict = f'<strong style="color:{colour}">{escape(trial.verdict.upper())}</strong>{escape(_by(trial))}{voted}'
-    seen = "<br>".join(f"{_mark(case.holds)} {escape(case.where)}: {escape(case.seen)}" for case in trial.cases)
+    seen = "<br>".join(f"{_mark(case.holds)} {escape(case.where)} → {escape(case.seen)}" for case in trial.cases)
     parts = [_head(trial.claim), verdict, seen, f"<em>Rather:</em> {cards.marked_up(trial.claim.instead)}"]
     return cards.box(colour, "".join(f"<p>{part}</p>" for part in parts if part))
 

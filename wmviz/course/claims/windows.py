@@ -62,7 +62,7 @@ def _stays_open_cases(runs: Runs) -> Iterator[Case]:
     yield Case(f"lateness 20 min, watermark {_met(edge)}: 1 ms before 7:20", not lost(edge), how)
     first = {name: time_text(six_am(runs[name])[0].watermark_ms) for name in ("without", "with")}
     yield Case(
-        "does the window stay open, and its first result wait?",
+        "lateness 20 min, the first result",
         first["with"] != first["without"],
         f"it comes at watermark {first['with']}; without lateness at {first['without']}",
     )
@@ -107,8 +107,8 @@ def _never_cases(runs: Runs) -> Iterator[Case]:
 
 def _backend(answer: Mapping[str, Any]) -> Iterator[Case]:
     for setting, backend in answer["backends"].items():
-        where = "an objects' map on the heap" if "HashMap" in backend else "RocksDB, on the local disk"
-        yield Case(setting, "RocksDB" in backend, f"Flink takes {backend}: {where}")
+        where = "objects on the heap" if "HashMap" in backend else "RocksDB, on the local disk"
+        yield Case(setting, "RocksDB" in backend, f"Flink takes {backend}, {where}")
 
 
 CLAIMS = (

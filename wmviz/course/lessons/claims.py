@@ -101,8 +101,8 @@ def evidence() -> Question:
     verdicts = {number: tried(claim) for number, claim in CLAIMS.items()}
     mixed = verdicts[27].verdict == DEPENDS and any(case.holds for case in verdicts[27].cases)
     return Question(
-        'A colleague sets a timeout in one job; its windows fire, nothing is lost. "So always use withIdleness." What is '
-        "the answer of this lesson?",
+        'A colleague sets a timeout in one job; its windows fire, nothing is lost. "So always use withIdleness." '
+        "What does this lesson answer?",
         (
             Choice(
                 "yes",
