@@ -8,6 +8,7 @@ from typing import Any
 import wmviz
 from wmviz.course.answers import AnswerError, read_duration, read_time
 from wmviz.course.harness import run_with
+from wmviz.course.judging import judge_time
 from wmviz.course.questions import Choice, Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Event, Scenario
 from wmviz.times import duration_text, time_ms, time_text
@@ -191,7 +192,7 @@ def other_bound() -> Task:
     }
     return Task(
         "With a bound of 90 s, which is the earliest event time that makes the 6 am window fire?",
-        lambda answer: _time_verdict(
+        lambda answer: judge_time(
             answer,
             answer_ms,
             whys,
@@ -236,7 +237,7 @@ def watermark() -> Task:
     }
     return Task(
         "What is the watermark after ben's 8:52 has arrived?",
-        lambda answer: _time_verdict(
+        lambda answer: judge_time(
             answer,
             answer_ms,
             whys,
@@ -271,7 +272,7 @@ def firing() -> Task:
                 whys.get(event_id, f"{event_id} does not move the watermark to the window's last millisecond.")
             )
         sentence = f"{_at(cause)} − 5 min − 1 ms = {time_text(found.watermark_ms)}, past 8:59:59.999: the window fires."
-        return _time_verdict(
+        return judge_time(
             at_ms,
             found.watermark_ms,
             {
@@ -473,26 +474,11 @@ def _before_1970() -> Scenario:
 # Shared ------------------------------------------------------------------------------------------------------------
 
 
-def _time_verdict(answer: object, answer_ms: int, whys: Mapping[int, str], because: str) -> Verdict:
-    got_ms = read_time(answer)
-    if got_ms == answer_ms:
-        return right(because)
-    return wrong(whys.get(got_ms, f"{time_text(got_ms)} is {_off_by(got_ms - answer_ms)}"))
-
-
 def _to_the_ms(time: str) -> str:
     """Write a time with all its digits, so that no choice stands out."""
     text = time_text(time_ms(time))
     text += ":00" if text.count(":") == 1 else ""
     return text if "." in text else f"{text}.000"
-
-
-def _off_by(difference_ms: int) -> str:
-    """Say in which direction an unknown wrong answer is off, but not by how much."""
-    near = "by a few milliseconds" if abs(difference_ms) < 1000 else "by more than a second"
-    return (
-        f"too {'late' if difference_ms > 0 else 'early'}, {near}. Write the sum down step by step, or ask for a hint."
-    )
 
 
 def _event_id(answer: object) -> str:

@@ -1,0 +1,84 @@
+"""What holds for every exercise sheet: tasks are named in it, untouched cells say so, and no answer is given away."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wmviz import course
+from wmviz.course.questions import LESSONS, SHEETS, Task, find, items
+
+ROOT = Path(__file__).parents[2]
+SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
+
+
+def code_of(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+
+def text_of(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells)
+
+
+def answers(path):
+    """Give the lines of a solution that the sheet must not have."""
+    found, inside = [], False
+    for line in code_of(path).splitlines():
+        mark = line.strip()
+        if mark == "# SOLUTION BEGIN":
+            inside = True
+        elif mark in ("# IN THE SHEET", "# SOLUTION END"):
+            inside = False
+        elif inside:
+            found.append(mark)
+    return found
+
+
+def number_of(path):
+    return str(int(path.name[:2]))
+
+
+@pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda path: path.stem)
+def test_no_answer_stands_in_the_sheet(solution):
+    sheet = code_of(ROOT / "exercises" / solution.name)
+    given_away = [line for line in answers(solution) if line in [part.strip() for part in sheet.splitlines()]]
+    assert answers(solution)
+    assert not given_away
+
+
+@pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda path: path.stem)
+def test_a_sheet_has_some_tasks_and_names_them(solution):
+    number = number_of(solution)
+    tasks = [name for name in items(number) if f'course.check("{number}.{name}"' in code_of(solution)]
+    assert 3 <= len(tasks) <= 6
+    assert all(isinstance(find(f"{number}.{name}"), Task) for name in tasks)
+    sheet = code_of(ROOT / "exercises" / solution.name)
+    assert all(f'course.check("{number}.{name}"' in sheet for name in tasks)
+    assert f'course.hint("{number}.' in text_of(ROOT / "exercises" / solution.name)
+
+
+@pytest.mark.parametrize("number", SHEETS)
+def test_every_task_of_a_sheet_is_in_its_notebook(number):
+    (solution,) = (path for path in SOLUTIONS if number_of(path) == number)
+    from importlib import import_module
+
+    module = import_module(f"wmviz.course.sheets.{SHEETS[number]}")
+    assert all(f'"{number}.{name}"' in code_of(solution) for name in module.ITEMS)
+
+
+@pytest.mark.parametrize("number", SHEETS)
+def test_a_task_without_an_answer_is_not_yet_wrong_and_has_hints(number):
+    from importlib import import_module
+
+    for name in import_module(f"wmviz.course.sheets.{SHEETS[number]}").ITEMS:
+        for empty in (..., None, "", [...]):
+            assert course.check(f"{number}.{name}", empty).state == "not yet"
+        hints = find(f"{number}.{name}").hints
+        assert len(hints) >= 2
+        assert len(set(hints)) == len(hints)
+
+
+def test_sheets_belong_to_lessons():
+    assert set(SHEETS) <= set(LESSONS)
