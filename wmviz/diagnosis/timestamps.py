@@ -117,7 +117,7 @@ def _ahead(case: Case, found: list[Origin]) -> Cause:
     evidence = [
         (
             f"The watermark of {worst.place} is {moment(worst.now_ms)}, {duration(lead_ms)} ahead of the clock "
-            f"({moment(case.now_ms)}). A watermark trails the newest event time, so an event has a time that has not come."
+            f"({moment(case.now_ms)}). So an event has a time that has not come yet."
         )
     ]
     if not worst.moves and worst.read_now > 0:

@@ -13,48 +13,74 @@ from wmviz.diagnosis.words import MINUTE_MS, duration, short
 def state(case: Case) -> Iterator[Cause | str]:
     """Look whether the job runs at all, and why not."""
     now = case.facts.now
-    told = case.facts.exceptions
-    newest = told[0] if told else {}
+    newest = case.facts.exceptions[0] if case.facts.exceptions else {}
     sentences = [str(each) for each in newest.get("sentences") or []]
-    no_time = next((each for each in sentences if "Long.MIN_VALUE timestamp" in each), None)
-    recent = now.state != "RUNNING" or now.at_ms - int(newest.get("timestamp") or 0) < max(
-        MINUTE_MS, case.facts.elapsed_ms
-    )
-    if no_time and recent:
+    since_ms = now.at_ms - int(newest.get("timestamp") or 0)
+    fails = bool(sentences) and (now.state != "RUNNING" or since_ms < max(MINUTE_MS, case.facts.elapsed_ms))
+    if fails and (sentence := _with(sentences, "Long.MIN_VALUE timestamp")):
         case.wrong.update(now.tasks)
-        yield Cause(
-            "wrong-timestamps",
-            "Wrong timestamps: the records have none",
-            "certain",
-            (
-                f"The job is {now.state.lower()}; it failed with: {_last(sentences, no_time)}",
-                "A window cannot place a record without a timestamp, so the job fails and begins again.",
-            ),
-            "No assigner is in force, and the source gives its records no time. In PyFlink from_source ignores a "
-            "Python assigner, and with_idleness or with_watermark_alignment after it loses it. " + fixes.REDEPLOY,
-            fixes.ASSIGNER,
-            1.0,
-        )
+        yield _without_time(now.state, sentence)
+    elif fails and "Window" in str(newest.get("task")) and (sentence := _with(sentences, NO_READER)):
+        yield _without_reader(now.state, sentence)
     elif now.state == "FINISHED":
         yield "The job is finished: its sources ended, and the last watermark fired every window."
-    elif now.state not in ("RUNNING", "FINISHED") or (recent and newest and case.facts.age_ms < MINUTE_MS):
-        what = f"The job is {now.state.lower()}." if now.state != "RUNNING" else "The job has just begun again."
-        why = (f"Its last error: {_last(sentences)}",) if sentences else ()
+    elif now.state != "RUNNING" or (fails and case.facts.age_ms < MINUTE_MS):
+        runs = now.state == "RUNNING"
+        what = "The job has just begun again." if runs else f"The job is {now.state.lower()}."
+        causes = [each for each in sentences if each.startswith("Caused by: ")]
         yield Cause(
             "not-running",
-            "The job fails" if sentences else f"The job is {now.state.lower()}",
-            "certain" if now.state != "RUNNING" else "likely",
-            (what, *why),
+            "The job fails" if fails else f"The job is {now.state.lower()}",
+            "likely" if runs else "certain",
+            (what, *[f"Its last error: {_cut(each)}" for each in (causes or sentences)[-1:]]),
             "Mend the error first. After each restart all watermarks begin anew.",
             rank=0.99,
         )
 
 
-def _last(sentences: list[str], chosen: str | None = None) -> str:
-    """Give the innermost cause of an exception, short."""
-    causes = [each for each in sentences if each.startswith("Caused by: ")]
-    text = (chosen or (causes or sentences)[-1]).removeprefix("Caused by: ")
+NO_READER = "ClassCastException: class [Ljava.lang.Object;"
+"""What PyFlink's windows fail with when a late record is to go to a side output that was never asked for."""
+
+
+def _with(sentences: list[str], part: str) -> str | None:
+    return next((_cut(each) for each in sentences if part in each), None)
+
+
+def _cut(sentence: str) -> str:
+    text = sentence.removeprefix("Caused by: ")
     return text if len(text) <= 300 else f"{text[:297]}..."
+
+
+def _without_time(state: str, sentence: str) -> Cause:
+    return Cause(
+        "wrong-timestamps",
+        "Wrong timestamps: the records have none",
+        "certain",
+        (
+            f"The job is {state.lower()}; it failed with: {sentence}",
+            "A window cannot place a record without a timestamp, so the job fails and begins again.",
+        ),
+        "No assigner is in force, and the source gives its records no time. In PyFlink from_source ignores a "
+        "Python assigner, and with_idleness or with_watermark_alignment after it loses it. " + fixes.REDEPLOY,
+        fixes.ASSIGNER,
+        1.0,
+    )
+
+
+def _without_reader(state: str, sentence: str) -> Cause:
+    why = (
+        "PyFlink's windows fail so on a late record where side_output_late_data is set and get_side_output is never "
+        "called; a function whose results are of another type than declared fails so too."
+    )
+    return Cause(
+        "unread-side-output",
+        "Late data goes to a side output that nobody reads, and PyFlink fails on it",
+        "likely",
+        (f"The job is {state.lower()}; it failed with: {sentence}", why),
+        "Read the side output, or leave side_output_late_data out. " + fixes.REDEPLOY,
+        fixes.READ_SIDE_OUTPUT,
+        0.995,
+    )
 
 
 def backpressure(case: Case) -> Iterator[Cause | str]:

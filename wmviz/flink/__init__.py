@@ -4,6 +4,7 @@ Importing this starts nothing; the first `run` starts one JVM, which serves this
 """
 
 from wmviz.flink.alignment import AlignmentRun, align, alignment_code
+from wmviz.flink.broken import BrokenJob, broken_job, broken_jobs
 from wmviz.flink.file_sink import file_sink_code, write_files
 from wmviz.flink.program import code, strategy_source
 from wmviz.flink.recovery import Recovery, recover, recovery_code
@@ -16,6 +17,7 @@ from wmviz.flink.traps_pyflink import Trap, TrapRun, trap, traps
 
 __all__ = [
     "AlignmentRun",
+    "BrokenJob",
     "Cluster",
     "FlinkError",
     "Live",
@@ -26,6 +28,8 @@ __all__ = [
     "align",
     "alignment_code",
     "available",
+    "broken_job",
+    "broken_jobs",
     "cluster",
     "code",
     "file_sink_code",
