@@ -176,18 +176,18 @@ def test_the_last_event_can_go(stage) -> None:
 
 def test_a_variant_stands_beside_the_stage_on_the_same_axes(stage) -> None:
     do(stage, "keep")
-    assert stage.differing["settings"] == "the same settings and events"
-    assert stage.differing["lines"] == []
+    assert stage.differing["captions"][1] == ["B", "kept · the same settings and events"]
+    assert stage.differing["lines"] == ["At the end nothing differs."]
     stage.lateness = "0 ms"
     assert stage.other["id"] != stage.picture["id"]
     assert (stage.other["x"], stage.other["y"]) == (stage.picture["x"], stage.picture["y"])
-    assert stage.differing["settings"] == "lateness: A 0 ms, B 20 min"
-    late = {event[0] for index, event in enumerate(stage.events) if index in stage.differing["a"]}
+    assert stage.differing["captions"][1][1] == "kept · lateness: A 0 ms, B 20 min"
+    late = {event[0] for index, event in enumerate(stage.events) if index in stage.differing["events"][0]}
     assert late == {"r4471@6:56", "r12@6:58"}
     assert "r4471@6:56: side output in A, late but counted in B." in stage.differing["lines"]
     assert "[6:00, 7:00) of r4471: 2,000 m in A, 3,000 m in B." in stage.differing["lines"]
     do(stage, "swap")
-    assert (stage.lateness, stage.differing["settings"]) == ("20 min", "lateness: A 20 min, B 0 ms")
+    assert (stage.lateness, stage.differing["captions"][1][1]) == ("20 min", "kept · lateness: A 20 min, B 0 ms")
     do(stage, "drop")
     assert (stage.other, stage.differing) == ({}, {})
 

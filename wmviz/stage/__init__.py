@@ -9,23 +9,36 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from wmviz.scenario import Scenario, check_scenario
 from wmviz.stage.pages import save_html
 from wmviz.stage.still import Still
+from wmviz.stage.subject import subject_of
 
 if TYPE_CHECKING:
+    from wmviz.comparison import Comparison
+    from wmviz.scenario import Scenario
     from wmviz.stage.widget import Stage
+    from wmviz.trace import Trace
 
 __all__ = ["Still", "play", "save_html"]
 
 
-def play(scenario: Scenario, *, step: int = -1, speed: float = 1.0) -> Stage | Still:
-    """Put a scenario on the stage.
+def play(
+    source: Scenario | Trace | Comparison,
+    other: Scenario | Trace | None = None,
+    *,
+    step: int = -1,
+    speed: float = 1.0,
+) -> Stage | Still:
+    """Put a scenario on the stage, or a run of Flink, or both.
 
     Parameters
     ----------
-    scenario
-        What to run. One that is too large to draw is sampled by keys, and the stage says so.
+    source
+        What to show. A scenario is run; one that is too large to draw is sampled by keys, and the stage says so. A
+        trace of Flink plays as it is: what Flink does not report is marked "not observed". Of a comparison, as
+        ``wmviz.compare`` makes it, both runs stand above each other, with what differs marked.
+    other
+        A second run of the same scenario, to stand below the first one: ``wmviz.play(scenario, flink_trace)``.
     step
         The step to begin on; -1 is the start.
     speed
@@ -39,12 +52,11 @@ def play(scenario: Scenario, *, step: int = -1, speed: float = 1.0) -> Stage | S
 
     Raises
     ------
-    ScenarioError
-        If it is no scenario.
+    ScenarioError, TraceError
+        If it is neither a scenario nor a run that can be drawn, or the two runs are of different scenarios.
     """
-    check_scenario(scenario, "play")
     if os.environ.get("WMVIZ_STAGE") == "still":
-        return Still(scenario)
+        return Still(source, other)
     from wmviz.stage.widget import Stage
 
-    return Stage(scenario, step=step, speed=speed)
+    return Stage(subject_of(source, other), step=step, speed=speed)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from wmviz.scenario import FIELDS, Scenario
-from wmviz.stage.marks import LOOKS
 from wmviz.stage.picture import needs_dates, window_text
 from wmviz.times import duration_text, time_text
 from wmviz.trace import Trace
@@ -28,20 +28,25 @@ def differences(a: Trace, b: Trace, picture: dict[str, Any], other: dict[str, An
     Returns
     -------
     dict
-        ``settings``: which settings differ, as a line; ``a`` and ``b``: the indices of events that differ in each;
-        ``lines``: what differs, in words; ``more``: how many lines are left out.
+        ``captions``: for each of the two, its name and the rest of a line; ``events``: for each, the indices of the
+        events that differ; ``fires``: for each, the rows of the flags that differ; ``lines``: what differs, in words;
+        ``more``: how many lines are left out.
     """
     fates = [_fates(one) for one in (picture, other)]
     results = [_results(one) for one in (a, b)]
     lines = [*_lines(*fates), *_lines(*results)]
     moved = {name for name in fates[0].keys() | fates[1].keys() if fates[0].get(name) != fates[1].get(name)}
     return {
-        "settings": settings(a.scenario, b.scenario),
-        "a": [index for index, event in enumerate(picture["events"]) if event[0] in moved],
-        "b": [index for index, event in enumerate(other["events"]) if event[0] in moved],
-        "lines": lines[:MOST_LINES],
+        "captions": [["A", "on the stage"], ["B", f"kept · {settings(a.scenario, b.scenario)}"]],
+        "events": [_indices(one["events"], moved) for one in (picture, other)],
+        "fires": [[], []],
+        "lines": lines[:MOST_LINES] or ["At the end nothing differs."],
         "more": max(0, len(lines) - MOST_LINES),
     }
+
+
+def _indices(events: list[Any], ids: Set[str]) -> list[int]:
+    return [index for index, event in enumerate(events) if event[0] in ids]
 
 
 def settings(a: Scenario, b: Scenario) -> str:
@@ -69,7 +74,7 @@ def _setting(attribute: str, written: Any, value: Any) -> str:
 
 def _fates(picture: dict[str, Any]) -> dict[str, str]:
     pairs = zip(picture["events"], picture["event_looks"], strict=True)
-    return {event[0]: LOOKS[looks[-1]] for event, looks in pairs if looks}
+    return {event[0]: picture["looks"][looks[-1]] for event, looks in pairs if looks}
 
 
 def _results(trace: Trace) -> dict[str, str]:

@@ -6,7 +6,6 @@ A *moment* is what one arrival, tick or timer sets off.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -94,7 +93,7 @@ class Band:
             self.lost = False
         else:
             state = State.CLOSED if self.states and not self.lost else State.NONE
-        _put(self.states, (step, state, bool(self.fires)))
+        put_state(self.states, (step, state, bool(self.fires)))
 
     def fire(self, row: int, step: int, *, again: bool, late: bool) -> None:
         """Count a firing; those of one step are one mark, which is late if all of them are."""
@@ -188,15 +187,16 @@ class Marks:
 
     def _pass(self, trace: Trace) -> None:
         before = -1
+        acts = {kind: getattr(self, name) for kind, name in _ACTS.items()}
         columns = (trace.step, trace.kind, trace.subject, trace.value)
         for row, (step, kind, subject, value) in enumerate(zip(*columns, strict=True)):
-            act = _ACTS.get(kind)
+            act = acts.get(kind)
             if act is None:
                 continue
             if step != before:
                 self._settle(before)
                 before = step
-            act(self, step, row, subject, value)
+            act(step, row, subject, value)
         self._settle(before)
 
     def _settle(self, step: int) -> None:
@@ -205,7 +205,7 @@ class Marks:
         if touched or self._passed:
             clock_ms = self._lowest_ms if self._by_event_time else self.trace.step_at_ms[step]
             for band in self._passed.union([self.band_of[index] for index in touched]):
-                self.bands[band].state(step, clock_ms)
+                self._settle_band(self.bands[band], step, clock_ms)
             for index in touched | self._leads_moved() if self._rewritten else touched:
                 if index in self._changes:
                     self._result(step, index)
@@ -216,6 +216,9 @@ class Marks:
         if (self._sights.once, self._sights.more) != self._last_seen:
             self._last_seen = (self._sights.once, self._sights.more)
             self.seen.append([step, *self._last_seen])
+
+    def _settle_band(self, band: Band, step: int, clock_ms: int) -> None:
+        band.state(step, clock_ms)
 
     def _passed_end(self, step: int, index: int) -> bool:
         """Tell whether the task of a step has passed the last millisecond of a window."""
@@ -304,7 +307,7 @@ class Marks:
     def _fires(self, step: int, row: int, index: int, _value: int) -> None:
         again, replayed = self._firings[index] > 0, index not in self._fired
         late = again and not replayed and self._passed_end(step, index)
-        self.bands[self.band_of[index]].fire(row, step, again=again, late=late)
+        self.bands[self.band_of[index]].fire(row, self._mark_step(step), again=again, late=late)
         self._firings[index] += 1
         self._fired.add(index)
         self._status[index] = "provisional"
@@ -313,6 +316,10 @@ class Marks:
         for event in self._sights.fired(index, content):
             self.lives[event].append(row)
         self._touched.add(index)
+
+    def _mark_step(self, step: int) -> int:
+        """Give the step at which the flag of a firing stands."""
+        return step
 
     def _purged(self, _step: int, _row: int, index: int, _value: int) -> None:
         self._running[index] = None
@@ -398,7 +405,7 @@ class Marks:
         running, written = self._running[index], self._written[index]
         change = [
             step,
-            "" if running is None else f"{running:,}",
+            self._holds(running),
             _listed(written),
             self._firings[index],
             self._status[index],
@@ -407,6 +414,10 @@ class Marks:
             self._uncommitted_words(index),
         ]
         put(self._changes[index], change)
+
+    def _holds(self, running: int | None) -> str:
+        """Say what a window holds."""
+        return "" if running is None else f"{running:,}"
 
     def _results(self) -> list[dict[str, Any]]:
         """Make the rows of the table; bars are measured by the highest value of all."""
@@ -424,24 +435,24 @@ class Marks:
         ]
 
 
-_ACTS: dict[int, Callable[[Marks, int, int, int, int], None]] = {
-    Kind.ARRIVED: Marks._arrived,
-    Kind.WATERMARK: Marks._watermark,
-    Kind.ADDED: Marks._added,
-    Kind.MISSED: Marks._missed_one,
-    **dict.fromkeys(FATE_OF, Marks._fate),
-    Kind.FIRED: Marks._fires,
-    Kind.PURGED: Marks._purged,
-    Kind.CLEANED: Marks._cleaned,
-    Kind.WRITTEN: Marks._wrote,
-    Kind.MERGED: Marks._merged,
-    Kind.QUEUED: Marks._waited,
-    Kind.TAKEN: Marks._waited,
-    Kind.CRASHED: Marks._down,
-    Kind.STOPPED: Marks._down,
-    Kind.GONE: Marks._gone,
-    Kind.RELOADED: Marks._reloaded,
-    Kind.COMMITTED: Marks._committed,
+_ACTS: dict[int, str] = {
+    Kind.ARRIVED: "_arrived",
+    Kind.WATERMARK: "_watermark",
+    Kind.ADDED: "_added",
+    Kind.MISSED: "_missed_one",
+    **dict.fromkeys(FATE_OF, "_fate"),
+    Kind.FIRED: "_fires",
+    Kind.PURGED: "_purged",
+    Kind.CLEANED: "_cleaned",
+    Kind.WRITTEN: "_wrote",
+    Kind.MERGED: "_merged",
+    Kind.QUEUED: "_waited",
+    Kind.TAKEN: "_waited",
+    Kind.CRASHED: "_down",
+    Kind.STOPPED: "_down",
+    Kind.GONE: "_gone",
+    Kind.RELOADED: "_reloaded",
+    Kind.COMMITTED: "_committed",
 }
 
 
@@ -472,7 +483,8 @@ def _listed(written: list[int]) -> str:
     return f"… {text}" if len(written) > MOST_WRITTEN else text
 
 
-def _put(states: list[tuple[int, State, bool]], state: tuple[int, State, bool]) -> None:
+def put_state(states: list[tuple[int, State, bool]], state: tuple[int, State, bool]) -> None:
+    """Append the state of a band; one of the same step gives way, one that changes nothing is left out."""
     if states and states[-1][0] == state[0]:
         states.pop()
     if not states or states[-1][1:] != state[1:]:

@@ -11,12 +11,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from wmviz.engine.simulate import simulate
 from wmviz.scenario import Scenario
+from wmviz.stage.engines import beside
 from wmviz.stage.picture import Frame
 from wmviz.stage.player import module_text, style_text
 from wmviz.stage.still import image_html
-from wmviz.stage.subject import drawable, show
+from wmviz.stage.subject import Subject, show, subject_of
 from wmviz.stage.telling import told
 from wmviz.trace import Trace
 
@@ -40,13 +40,13 @@ body {{ max-width: 1320px; margin: 0 auto; padding: 16px; background: #fff; }}
 """
 
 
-def save_html(source: Scenario | Trace, path: str | Path) -> Path:
+def save_html(source: Any, path: str | Path, other: Any = None) -> Path:
     """Save a stage as a page that plays, steps and explains with no kernel and no network.
 
     Parameters
     ----------
-    source
-        A scenario, or the full trace of one.
+    source, other
+        As for ``wmviz.play``: a scenario, a trace, a comparison, or two traces.
     path
         Where to write it.
 
@@ -55,14 +55,19 @@ def save_html(source: Scenario | Trace, path: str | Path) -> Path:
     Path
         The file.
     """
-    if isinstance(source, Trace):
-        text = page(source, source.scenario)
-    else:
-        scenario, note = drawable(source)
-        text = page(simulate(scenario), scenario, note)
+    subject = subject_of(source, other, "save_html")
     path = Path(path)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(page(*_laid_out(subject)), encoding="utf-8")
     return path
+
+
+def _laid_out(subject: Subject) -> tuple[Trace, Scenario, str, Frame | None, dict[str, Any]]:
+    """Give what `page` takes."""
+    trace, other, note, _ = subject
+    if other is None:
+        return trace, trace.scenario, note, None, {}
+    frame = Frame.of(trace, other)
+    return trace, trace.scenario, note, frame, beside(trace, other, trace.scenario, frame)
 
 
 def page(
@@ -82,10 +87,13 @@ def page(
     return _PAGE.format(title=escape(picture["title"]), stage=stage)
 
 
-def fallback_html(trace: Trace, first: Scenario, note: str = "") -> str:
-    """Write what a notebook shows where there is no kernel; the player comes once in a notebook."""
+def fallback_html(
+    trace: Trace, first: Scenario, note: str = "", frame: Frame | None = None, shown: Mapping[str, Any] | None = None
+) -> str:
+    """Write what a notebook shows where there is no kernel, as `page` does; the player comes once in a notebook."""
     start = "" if _carried.elsewhere() else _player()
-    return _place(trace, show(trace, first, note), {}) + start + "<script>globalThis.wmvizMount?.()</script>"
+    place = _place(trace, show(trace, first, note, frame), shown or {})
+    return f"{place}{start}<script>globalThis.wmvizMount?.()</script>"
 
 
 class _Carried:

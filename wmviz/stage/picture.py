@@ -15,10 +15,11 @@ from wmviz.scenario import Event, Scenario
 from wmviz.stage.axes import Axis, axis_of
 from wmviz.stage.clocks import STATUSES, Clocks, Times
 from wmviz.stage.marks import LOOKS, SHAPES, Band, Fire, Marks, State, first_rows, moments
+from wmviz.stage.observed_marks import OBSERVED_LOOKS, ObservedMarks, observed_moments
 from wmviz.stage.pipeline import MOST_LANES, lanes_of, pipeline_of
 from wmviz.times import MIN_MS, duration_text
 from wmviz.times import time_text as plain_time_text
-from wmviz.trace import Trace
+from wmviz.trace import Kind, Trace
 from wmviz.window import AnyWindow
 
 MOST_RESULTS = 200
@@ -55,7 +56,7 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
     Parameters
     ----------
     trace
-        A full trace of our engine.
+        A full trace of our engine, or what Flink reported.
     frame
         The axes; those that fit best if none are given.
 
@@ -65,7 +66,8 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         Plain JSON. Times are ms after ``origin``; what a person reads is text already.
     """
     scenario = trace.scenario
-    marks = Marks(trace, MOST_RESULTS)
+    complete = is_complete(trace)
+    marks = (Marks if complete else ObservedMarks)(trace, MOST_RESULTS)
     rows_of_steps = first_rows(trace)
     origin, x, y = frame or Frame.of(trace)
     dated = needs_dates(scenario, (band.window for band in marks.bands))
@@ -76,7 +78,8 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
     return {
         "title": scenario.title or scenario.name,
         "about": scenario.about,
-        "engine": trace.engine,
+        "engine": engine_name(trace),
+        "complete": complete,
         "origin": origin,
         "x": _axis(x, origin, "processing time: when it arrives"),
         "y": _axis(y, origin, "event time: when it happened"),
@@ -84,8 +87,8 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         "steps": [at_ms - origin for at_ms in trace.step_at_ms],
         "clocks": _clocks(trace),
         "first_rows": rows_of_steps,
-        "moments": moments(trace, rows_of_steps),
-        "looks": LOOKS,
+        "moments": moments(trace, rows_of_steps) if complete else observed_moments(trace),
+        "looks": LOOKS if complete else OBSERVED_LOOKS,
         "shapes": SHAPES,
         "events": [
             [event.id, event.key, event.arrival_time_ms - origin, event.event_time_ms - origin, tip, event.partition]
@@ -104,13 +107,23 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         "lanes": lanes_of(trace, clocks, origin),
         "lanes_left_out": max(0, scenario.partition_count - MOST_LANES),
         "pipeline": pipeline,
-        "parts": parts_of(scenario),
+        "parts": parts_of(scenario) if complete else [part for part in parts_of(scenario) if part != "pipeline"],
         "pairs": marks.pairs,
         "seen": marks.seen,
         "results": marks.results,
         "unit": scenario.unit,
         "results_left_out": marks.results_left_out,
     }
+
+
+def engine_name(trace: Trace) -> str:
+    """Name the engine of a run, and say whether the run is a recorded one."""
+    return f"{trace.engine} (recorded)" if trace.recorded else trace.engine
+
+
+def is_complete(trace: Trace) -> bool:
+    """Tell whether a trace has every row of a run, and not only what Flink reported."""
+    return trace.observed == frozenset(Kind)
 
 
 def parts_of(scenario: Scenario) -> list[str]:
@@ -220,12 +233,14 @@ def _band(band: Band, marks: Marks, origin: int, dated: bool) -> dict[str, Any]:
         "label": window_text(band.window, zone, dated),
         "from": None if start_ms is None else start_ms - origin,
         "to": None if end_ms is None else end_ms - origin,
-        "states": [[step, state, _state_text(state, fired, marks.scenario)] for step, state, fired in band.states],
+        "states": [[step, state, _state_text(state, fired, marks)] for step, state, fired in band.states],
         "fires": [[fire.step, fire.late, _fire_text(fire), fire.row] for fire in band.fires],
     }
 
 
-def _state_text(state: State, fired: bool, scenario: Scenario) -> str:
+def _state_text(state: State, fired: bool, marks: Marks) -> str:
+    if isinstance(marks, ObservedMarks):
+        return "fired"
     if state == State.FIRED:
         return "fired, provisional" if fired else "passed, not fired"
     if state == State.NONE:

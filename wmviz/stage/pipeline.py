@@ -27,8 +27,9 @@ def lanes_of(trace: Trace, clocks: Clocks, origin_ms: int) -> list[dict[str, Any
     index_of = {clock.name: index for index, clock in enumerate(clocks)}
     first = clocks[clocks.windows[0]].name
     lanes = []
+    readers = [name for name in trace.places if name.startswith("source")]  # Flink's reports know of one
     for partition in range(min(scenario.partition_count, MOST_LANES)):
-        reader = trace.places[partition % scenario.subtasks]
+        reader = readers[partition % len(readers)]
         names = (f"partition {partition}", f"{reader} → {first}", reader)
         clock = next(index_of[name] for name in names if name in index_of)
         reading = index_of.get(f"partition {partition}", index_of[reader])

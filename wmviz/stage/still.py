@@ -7,14 +7,13 @@ import textwrap
 from html import escape
 from typing import Any, NamedTuple
 
-from wmviz.engine.simulate import simulate
-from wmviz.scenario import Scenario
-from wmviz.stage.marks import LOOKS, Look, State
-from wmviz.stage.picture import needs_dates, window_text
+from wmviz.stage.engines import beside
+from wmviz.stage.marks import Look, State
+from wmviz.stage.picture import Frame, is_complete, needs_dates, window_text
 from wmviz.stage.player import palette
-from wmviz.stage.subject import drawable, show
+from wmviz.stage.subject import show, subject_of
 from wmviz.times import MIN_MS, time_text
-from wmviz.trace import Trace
+from wmviz.trace import Kind, Trace
 
 WIDTH, HEIGHT = 960, 580
 LEFT, TOP, BOTTOM = 66, 84, 488
@@ -51,39 +50,56 @@ class Still:
 
     Parameters
     ----------
-    scenario
-        What to run. One that is too large to draw is sampled by keys, and the picture says so.
+    source, other
+        As for ``wmviz.play``.
     """
 
-    def __init__(self, scenario: Scenario) -> None:
-        self.scenario, note = drawable(scenario)
-        self.trace = simulate(self.scenario)
-        self.picture = show(self.trace, self.scenario, note)
+    def __init__(self, source: Any, other: Any = None) -> None:
+        self.trace, self.other, note, _ = subject_of(source, other)
+        self.scenario = self.trace.scenario
+        if self.other is None:
+            self.picture = show(self.trace, self.scenario, note)
+            self.beside: dict[str, Any] = {}
+            return
+        frame = Frame.of(self.trace, self.other)
+        self.picture = show(self.trace, self.scenario, note, frame)
+        self.beside = beside(self.trace, self.other, self.scenario, frame)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": image_html(self.picture)}
+        return {"text/plain": repr(self), "text/html": self._html()}
+
+    def _html(self) -> str:
+        if not self.beside:
+            return image_html(self.picture)
+        parts = []
+        captions = self.beside["differing"]["captions"]
+        for picture, (name, rest) in zip((self.picture, self.beside["other"]), captions, strict=True):
+            parts.append(f"<p><strong>{escape(name)}</strong> {escape(rest)}</p>{image_html(picture)}")
+        lines = "".join(f"<li>{escape(line)}</li>" for line in self.differences)
+        return f"{''.join(parts)}<ul>{lines}</ul>"
+
+    @property
+    def differences(self) -> list[str]:
+        """What differs between the two runs, in words; that they agree, if they do."""
+        differing = self.beside["differing"]
+        return [*differing["lines"], *([f"… and {differing['more']} more."] if differing["more"] else [])]
 
     def __repr__(self) -> str:
-        """Give the end of the run as text."""
-        return end_text(self.trace)
+        """Give the end of the run as text; of two, what differs too."""
+        if self.other is None:
+            return end_text(self.trace)
+        return "\n".join([end_text(self.trace), end_text(self.other), *self.differences])
 
 
 def end_text(trace: Trace) -> str:
     """Write the end of a run as text: the ledger, the watermark, and what the sink holds."""
     scenario = trace.scenario
-    ledger = trace.ledger()
-    parts = {
-        "counted": ledger.counted,
-        "side output": ledger.side_output,
-        "dropped": ledger.dropped,
-        "in no window": ledger.in_no_window,
-    }
-    fates = ", ".join(f"{number} {words}" for words, number in parts.items() if number)
+    arrived, fates = _fates(trace)
     last = trace.value_at(("clock", trace.window_clock), trace.steps - 1)
     watermark_ms = MIN_MS if last is None else last
     totals = sorted(trace.totals.items(), key=lambda item: (item[0][1] or 0, item[0][0]))
     lines = [
-        f"{scenario.title or scenario.name}: {ledger.arrived} events arrived{f': {fates}' if fates else ''}",
+        f"{scenario.title or scenario.name}: {arrived} events arrived{f': {fates}' if fates else ''}",
         f"watermark at the end: {time_text(watermark_ms, scenario.zone)}; results in the sink: {len(totals)}",
     ]
     dated = needs_dates(scenario, (window for _, window in trace.windows))
@@ -103,6 +119,25 @@ def end_text(trace: Trace) -> str:
 MOST_LINES = 12
 
 
+def _fates(trace: Trace) -> tuple[int, str]:
+    """Count the events that have arrived, and say what became of them."""
+    if is_complete(trace):
+        ledger = trace.ledger()
+        arrived = ledger.arrived
+        parts = {
+            "counted": ledger.counted,
+            "side output": ledger.side_output,
+            "dropped": ledger.dropped,
+            "in no window": ledger.in_no_window,
+        }
+    else:
+        fired = {event for row in trace.contents for event in trace.firing_events(row)}
+        late = trace.outcomes().late
+        arrived = sum(1 for kind in trace.kind if kind == Kind.ARRIVED)
+        parts = {"counted": len(fired), "side output": len(late), "not observed": arrived - len(fired) - len(late)}
+    return arrived, ", ".join(f"{number} {words}" for words, number in parts.items() if number)
+
+
 def image_html(picture: dict[str, Any]) -> str:
     """Write the still as an image element, which even an untrusted notebook shows."""
     drawn = base64.b64encode(still_svg(picture).encode()).decode()
@@ -115,7 +150,7 @@ def image_html(picture: dict[str, Any]) -> str:
 def description(picture: dict[str, Any]) -> str:
     """Say in words what the still shows."""
     counts = look_counts(picture)
-    fates = ", ".join(f"{count} {words}" for words, count in zip(LOOKS, counts, strict=True) if count)
+    fates = ", ".join(f"{count} {words}" for words, count in zip(picture["looks"], counts, strict=True) if count)
     points = combined_watermark(picture)
     end = f"the watermark ends at {points[-1].text}" if points else "there is no watermark"
     return f"{picture['title']}: of {sum(counts)} events, {fates or 'none'}; {end}."
@@ -397,7 +432,7 @@ class _Drawing:
         parts, x = [], 28.0
         for look, count in enumerate(look_counts(self.picture)):
             if count or look == Look.ON_TIME:
-                words = f"{LOOKS[look]}: {count:,}"
+                words = f"{self.picture['looks'][look]}: {count:,}"
                 parts += [self.marble(look, x, HEIGHT - 24), self.text(x + 13, HEIGHT - 20, words, "ink")]
                 x += len(words) * 6.4 + 40
         parts.append(self.text(x, HEIGHT - 20, f"arrived: {sum(look_counts(self.picture)):,}", "ink", font_weight=600))

@@ -1,14 +1,19 @@
-"""What a stage shows: a scenario made small enough to draw, and of its trace the picture and the sentences."""
+"""What a stage shows: a run small enough to draw, of our engine or of Flink, or both; and the picture of a run."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import Any, NamedTuple
 
-from wmviz.scenario import FIELDS, Scenario
+from wmviz.comparison import Comparison
+from wmviz.engine.simulate import simulate
+from wmviz.scenario import FIELDS, Scenario, check_scenario
+from wmviz.stage.observed_marks import unseen_words
 from wmviz.stage.parameters import sliders
-from wmviz.stage.picture import Frame, picture_of
-from wmviz.trace import Kind, Trace, TraceError
+from wmviz.stage.picture import Frame, engine_name, is_complete, picture_of
+from wmviz.trace import Trace, TraceError
+
+OUR_ENGINE = "wmviz"
 
 MOST_EVENTS = 20_000
 """More events than this are not drawn: the stage then shows a sample of the keys, and says so."""
@@ -21,6 +26,78 @@ class Sample(NamedTuple):
 
     scenario: Scenario
     note: str
+
+
+class Subject(NamedTuple):
+    """What a stage is about.
+
+    Attributes
+    ----------
+    trace, other
+        The run on the stage, and the one beside it (None: there is none).
+    note
+        What a reader must know about the picture.
+    is_fixed
+        Whether it stays as it is: a run of Flink cannot follow the hand.
+    """
+
+    trace: Trace
+    other: Trace | None
+    note: str
+    is_fixed: bool
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario that is run."""
+        return self.trace.scenario
+
+
+def subject_of(source: Any, other: Any = None, taker: str = "play") -> Subject:
+    """Read what is to be shown: a scenario, a trace, a comparison, or two traces of one scenario.
+
+    Raises
+    ------
+    ScenarioError, TraceError
+        If it is nothing of these, or too large to draw.
+    """
+    if isinstance(source, Comparison) and other is None:
+        return subject_of(source.ours, source.flink, taker)
+    if other is not None:
+        return _two(source, other, taker)
+    if isinstance(source, Trace) and source.engine != OUR_ENGINE:
+        _small_enough(source)
+        return Subject(source, None, f"What {engine_name(source)} reported. {unseen_words(source)}", is_fixed=True)
+    if isinstance(source, Trace):
+        return subject_of(source.scenario, taker=taker)
+    check_scenario(source, taker)
+    scenario, note = drawable(source)
+    return Subject(simulate(scenario), None, note, is_fixed=False)
+
+
+def _two(source: Any, other: Any, taker: str) -> Subject:
+    traces = [source, other]
+    for nth, one in enumerate(traces):
+        if isinstance(one, Scenario):
+            traces[nth] = simulate(one)
+        elif not isinstance(one, Trace):
+            words = f"not {type(one).__name__}; write {taker}(scenario, wmviz.flink.run(scenario))"
+            raise TraceError(f"{taker} takes a scenario or a trace beside another one, {words}")
+        _small_enough(traces[nth])
+    if traces[0].scenario != traces[1].scenario:
+        raise TraceError(
+            f"{taker} shows two runs of one scenario beside each other; these are of different ones. "
+            "Two variants of a scenario: play one, press Keep as B, and change it"
+        )
+    unseen = [unseen_words(trace) for trace in traces if trace.engine != OUR_ENGINE]
+    return Subject(traces[0], traces[1], unseen[-1] if unseen else "", is_fixed=True)
+
+
+def _small_enough(trace: Trace) -> None:
+    if len(trace.scenario.events) > MOST_EVENTS:
+        raise TraceError(
+            f"{len(trace.scenario.events):,} events are too many to draw a run of {trace.engine}; "
+            "run a part: wmviz.flink.run(scenario.sample(keys=20))"
+        )
 
 
 def drawable(scenario: Scenario) -> Sample:
@@ -44,7 +121,7 @@ def show(trace: Trace, first: Scenario, note: str = "", frame: Frame | None = No
     Parameters
     ----------
     trace
-        A full trace.
+        A full trace of our engine, or one of Flink.
     first
         The scenario that the stage began with.
     note
@@ -62,7 +139,7 @@ def show(trace: Trace, first: Scenario, note: str = "", frame: Frame | None = No
     TraceError
         If the trace does not hold every row of a run.
     """
-    if trace.observed != frozenset(Kind):
+    if not is_complete(trace) and trace.engine == OUR_ENGINE:
         raise TraceError('the stage needs every row of a run; simulate with trace="full"')
     parameters = sliders(trace.scenario, first)
     picture = picture_of(trace, frame)

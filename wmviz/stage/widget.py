@@ -16,12 +16,13 @@ from wmviz.scenario import Scenario, ScenarioError, json_text
 from wmviz.stage import editing
 from wmviz.stage.code import python_code
 from wmviz.stage.differences import differences
+from wmviz.stage.engines import engine_differences
 from wmviz.stage.pages import fallback_html, page
 from wmviz.stage.parameters import PARAMETERS
 from wmviz.stage.picture import Frame
 from wmviz.stage.player import module_text, style_text
 from wmviz.stage.still import end_text
-from wmviz.stage.subject import drawable, show
+from wmviz.stage.subject import Subject, drawable, show
 from wmviz.stage.telling import Telling
 from wmviz.stage.workbench import Workbench
 from wmviz.trace import Trace
@@ -45,12 +46,12 @@ _PACKED = {"to_json": _bytes}
 
 
 class Stage(anywidget.AnyWidget):
-    """The animated stage of a scenario; made by ``wmviz.play``.
+    """The animated stage of a scenario, or of a run of Flink; made by ``wmviz.play``.
 
     Parameters
     ----------
-    scenario
-        What to run. One that is too large to draw is sampled by keys, and the stage says so.
+    subject
+        What is shown, as `subject_of` reads it.
     step
         The step that the playhead begins on; -1 is before the first.
     speed
@@ -94,19 +95,19 @@ class Stage(anywidget.AnyWidget):
     answer = traitlets.Int(0).tag(sync=True)
     command = traitlets.Dict().tag(sync=True)
     given = traitlets.Dict().tag(sync=True)
+    editable = traitlets.Bool(True).tag(sync=True)
     can = traitlets.Dict().tag(sync=True)
     other = traitlets.Dict().tag(sync=True, **_PACKED)
     differing = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, scenario: Scenario, step: int = -1, speed: float = 1.0) -> None:
+    def __init__(self, subject: Subject, step: int = -1, speed: float = 1.0) -> None:
         self._later: asyncio.Handle | None = None
         self._following = False
-        first, self._note = drawable(scenario)
+        self.trace, self._other_trace, self._note, self._is_fixed = subject
+        first = subject.scenario
         self._bench = Workbench(first)
-        self.trace = simulate(first)
-        self._other_trace: Trace | None = None
-        self._frame = Frame.of(self.trace)
-        picture = show(self.trace, first, self._note)
+        self._frame = Frame.of(*filter(None, (self.trace, self._other_trace)))
+        picture = show(self.trace, first, self._note, self._frame if self._other_trace else None)
         self._telling = Telling(self.trace, picture)
         super().__init__(
             events=picture.pop("events"),
@@ -116,8 +117,10 @@ class Stage(anywidget.AnyWidget):
             speed=speed,
             parts=picture["parts"],
             **{parameter.name: parameter.text(first) for parameter in PARAMETERS},
-            can=self._bench.can,
+            can={} if self._is_fixed else self._bench.can,
+            editable=not self._is_fixed,
         )
+        self._compare()
         self.observe(self._parameter_changed, [parameter.name for parameter in PARAMETERS])
         self.observe(self._commanded, ["command"])
 
@@ -157,11 +160,13 @@ class Stage(anywidget.AnyWidget):
         """Make a change, or say why it cannot be made; the browser waits for the answer."""
         with self.hold_sync():
             try:
+                if self._is_fixed:
+                    raise ScenarioError("a run of Flink stays what it was; play its scenario to change it")
                 act()
                 self.problem = ""
             except ScenarioError as error:
                 self.problem = str(error)
-            self.can = self._bench.can
+            self.can = {} if self._is_fixed else self._bench.can
             self.answer += 1
 
     def play_scenario(self, scenario: Scenario) -> None:
@@ -295,8 +300,13 @@ class Stage(anywidget.AnyWidget):
         self._give("json", json_text(self.scenario.to_json()))
 
     def _page(self, _command: Mapping[str, Any]) -> None:
-        shown = {"parts": self.parts, "other": self.other, "differing": self.differing}
+        shown = {"parts": self.parts, **self._beside}
         self._give("page", page(self.trace, self._bench.first, self._note, self._frame, shown))
+
+    @property
+    def _beside(self) -> dict[str, Any]:
+        """What is shown beside the run on the stage."""
+        return {"other": self.other, "differing": self.differing}
 
     # ------------------------------------------------------------- two variants
 
@@ -309,7 +319,8 @@ class Stage(anywidget.AnyWidget):
         if other["id"] != self.other.get("id"):
             self.other = other
         now = {**self.picture, "events": self.events}
-        self.differing = differences(self.trace, self._other_trace, now, other)
+        compare = engine_differences if self._is_fixed else differences
+        self.differing = compare(self.trace, self._other_trace, now, other)
 
     # --------------------------------------------------------------- sentences
 
@@ -344,7 +355,8 @@ class Stage(anywidget.AnyWidget):
         if data is None:
             return None
         data["text/plain"] = repr(self)
-        data["text/html"] = fallback_html(self.trace, self._bench.first, self._note)
+        frame = self._frame if self._other_trace else None
+        data["text/html"] = fallback_html(self.trace, self._bench.first, self._note, frame, self._beside)
         return data, metadata
 
     def __repr__(self) -> str:

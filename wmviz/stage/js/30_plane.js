@@ -32,6 +32,7 @@ class Plane {
     this.picture = picture;
     this.timeline = new Timeline();
     this.growing = new Set();
+    this.flags = new Map();
     const { left, top, right, bottom } = this.box;
     this.namedBands = [];
     this.labels = new Labels(left + 2, top - 20, this.wide && picture.overlap === 1 ? this.width : right, bottom);
@@ -330,7 +331,7 @@ class Plane {
   fires(band) {
     const { x2, y1, y2 } = this.extent(band);
     const sliding = this.picture.overlap > 1;
-    for (const [step, late, words] of band.fires) {
+    for (const [step, late, words, row] of band.fires) {
       const x = this.picture.band_axis === "x" ? x2 : this.x(this.picture.steps[step]);
       const text = this.wide ? words : words.split(",")[0];
       const visible = this.picture.band_axis === "all" || (this.picture.band_axis === "y" && y1 > this.box.top);
@@ -343,6 +344,7 @@ class Plane {
         svg("title", { text: `${band.label} ${words}` }),
       );
       this.fireLayer.append(mark);
+      this.flags.set(row, { mark, at: [x, y1] });
       let label = null;
       if (visible && this.picture.bands.length < 40 && (this.few || !late)) {
         const place = this.labels.around(x, y1, text, true);
@@ -352,6 +354,20 @@ class Plane {
         }
       }
       showFrom(this.timeline, step, [mark, label]);
+    }
+  }
+
+  /** Mark the flags that another run does not have in the same form. */
+  markFires(rows) {
+    for (const { mark } of this.flags.values()) {
+      mark.classList.remove("wmviz-differs");
+      mark.querySelector(".wmviz-member")?.remove();
+    }
+    for (const row of rows) {
+      const flag = this.flags.get(row);
+      if (!flag) continue;
+      flag.mark.classList.add("wmviz-differs");
+      flag.mark.append(svg("circle", { r: 9, cx: flag.at[0], cy: flag.at[1], class: "wmviz-member" }));
     }
   }
 

@@ -110,7 +110,8 @@ class Lanes {
       const paused = this.paused.get(reading)?.(step)?.[0] === 1 ? "waits: alignment" : "";
       const words = [paused, inputWords(this.clockwork, clock, now)].filter(Boolean).join(", ");
       const short = this.plane.wide ? "watermark " : "";
-      state.textContent = [now.text ? `${short}${now.text}` : "no watermark yet", words].filter(Boolean).join(" · ") + (now.holds ? " ◂" : "");
+      const none = this.picture.complete ? "no watermark yet" : "watermark not observed";
+      state.textContent = [now.text ? `${short}${now.text}` : none, words].filter(Boolean).join(" · ") + (now.holds ? " ◂" : "");
       state.classList.toggle("wmviz-holds", now.holds);
       sign.setAttribute("d", STATUS_SIGNS[now.status]);
       sign.setAttribute("transform", `translate(${this.plane.box.right - state.textContent.length * 6.2 - 10} ${y - 4})`);

@@ -8,6 +8,19 @@ const BOX = { source: 212, task: 268, sink: 196 };
 const STRAIGHT = 96; // the end of a channel, where elements wait
 const SQUARE = 10;
 
+/** In the place of a pipeline of which nothing was reported. */
+class UnseenPipeline {
+  constructor({ engine }) {
+    this.node = html("p", { class: "wmviz-more", text: `Pipeline: not observed. What ${engine} reports says nothing of tasks, channels, barriers and checkpoints.` });
+  }
+
+  describe(box) {
+    box.setAttribute("aria-label", this.node.textContent);
+  }
+
+  draw() {}
+}
+
 class Pipeline {
   constructor(picture, width) {
     this.width = width;

@@ -97,14 +97,14 @@ class Hand {
     const { index, row } = this.stage.thing(x, y, this.surface);
     const [px, py] = index < 0 ? [x, y] : this.surface.points[index];
     this.held = { index, row, x, y, dx: px - x, dy: py - y, moving: false, gesture: `drag ${event.timeStamp}` };
-    if (index >= 0 && this.stage.host.live) this.box.setPointerCapture(event.pointerId);
+    if (index >= 0 && this.stage.live) this.box.setPointerCapture(event.pointerId);
   }
 
   move(event) {
     const [x, y] = this.at(event);
     const { held } = this;
     if (!held) return this.stage.hover(x, y, this.surface);
-    if (held.index < 0 || !this.stage.host.live) return;
+    if (held.index < 0 || !this.stage.live) return;
     if (!held.moving && Math.hypot(x - held.x, y - held.y) < DRAG_FROM) return;
     if (!held.moving) this.stage.select(held.index);
     held.moving = true;

@@ -1,4 +1,4 @@
-// Variant B below the stage's own plane, on the same axes and the same processing time, and what differs.
+// Another run, variant B or that of another engine, below the stage's own plane, on the same axes and the same processing time, and what differs.
 
 class Variant {
   constructor() {
@@ -16,12 +16,14 @@ class Variant {
     this.fates = new Fates(picture);
     this.plane = new Plane(picture, width, highest);
     this.sheet.replaceChildren(this.plane.node);
-    this.sheet.setAttribute("aria-label", `Variant B: ${differing.settings}`);
-    this.name.replaceChildren(html("strong", { text: "B" }), html("span", { text: ` kept · ${differing.settings}` }));
+    const [name, about] = differing.captions[1];
+    this.node.setAttribute("aria-label", name);
+    this.sheet.setAttribute("aria-label", `${name} ${about}`);
+    caption(this.name, name, about);
     const more = differing.more ? [html("li", { text: `… and ${differing.more} more.` })] : [];
-    const lines = differing.lines.map((text) => html("li", { text }));
-    this.lines.replaceChildren(...(lines.length ? lines : [html("li", { text: "At the end nothing differs." })]), ...more);
-    this.plane.rings.mark(differing.b);
+    this.lines.replaceChildren(...differing.lines.map((text) => html("li", { text })), ...more);
+    this.plane.rings.mark(differing.events[1]);
+    this.plane.markFires(differing.fires[1]);
   }
 
   /** Draw what stands at a processing time: before the start it is null. */
@@ -31,4 +33,9 @@ class Variant {
     const step = at === null ? -1 : ended ? steps.length - 1 : lastUpTo(steps, at);
     this.plane.draw(this.fates, this.fates.go(step), now, clock);
   }
+}
+
+/** Write which of two runs this is. */
+function caption(node, name, about) {
+  node.replaceChildren(html("strong", { text: name }), html("span", { text: about && ` ${about}` }));
 }

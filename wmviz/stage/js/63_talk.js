@@ -16,7 +16,6 @@ class Talk {
   }
 
   command(command) {
-    if (!this.host.live) return;
     this.serial += 1;
     // Steps by the keyboard add up: none may be left out.
     const key = command.by ? undefined : command.gesture;

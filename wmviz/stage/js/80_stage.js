@@ -6,12 +6,13 @@ const SAVE_EVERY = 100; // ms between two reports of the playhead, and between t
 class Stage {
   constructor(host, root) {
     this.host = host;
+    this.live = host.live && host.get("editable");
     this.root = root;
     this.step = host.get("step");
     this.playing = false;
     this.sentences = null;
     this.talk = new Talk(host, { onSend: () => host.set("step", this.step), onAnswer: (problem) => this.parameters.tell(problem) });
-    this.why = new Why({ live: host.live, onJump: (step) => this.go(step), onClose: () => this.closeLife(), onSelect: (index) => this.select(index) });
+    this.why = new Why({ live: this.live, onJump: (step) => this.go(step), onClose: () => this.closeLife(), onSelect: (index) => this.select(index) });
     this.results = new Results((index) => this.chooseResult(index));
     this.variant = new Variant();
     this.controls = new Controls({
@@ -39,10 +40,10 @@ class Stage {
     this.lanesBox = html("div", { class: "wmviz-surface wmviz-lanes-box", tabindex: "0", role: "group", "aria-label": "Lanes: the events of each partition in order of arrival" });
     this.pipelineBox = html("section", { class: "wmviz-pipeline", tabindex: "0", "aria-label": "Pipeline" });
     this.legendBox = html("div");
-    this.name = html("p", { class: "wmviz-variant-name" }, html("strong", { text: "A" }), html("span", { text: " on the stage" }));
+    this.name = html("p", { class: "wmviz-variant-name" });
     const left = html("div", { class: "wmviz-left" }, this.lanesBox, this.legendBox, this.name, this.planeBox, this.variant.node, this.controls.node, this.editor.node);
     const head = html("header", { class: "wmviz-header" }, html("div", { class: "wmviz-names" }, this.title, this.note), html("div", { class: "wmviz-tools" }, this.parameters.node, this.parts.node));
-    this.editor.node.hidden = !this.host.live;
+    this.editor.node.hidden = !this.live;
     this.root.classList.add("wmviz");
     this.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab leaves the keys to the stage
     this.root.replaceChildren(head, html("div", { class: "wmviz-main" }, left, this.why.node), this.pipelineBox, this.results.node);
@@ -87,7 +88,7 @@ class Stage {
     [this.clockSteps, this.clocks] = unzip(this.picture.clocks);
     this.title.textContent = this.picture.title;
     this.note.textContent = [this.picture.about, this.picture.note].filter(Boolean).join(" ");
-    this.parameters.show(this.picture.parameters ?? [], this.host.live);
+    this.parameters.show(this.picture.parameters ?? [], this.live);
     this.controls.show(this.picture);
     this.results.show(this.picture);
     this.step = Math.min(this.playing ? this.step : this.host.get("step"), this.picture.steps.length - 1);
@@ -117,13 +118,20 @@ class Stage {
     this.differing = this.host.get("differing");
     this.variant.show(this.host.get("other") ?? {}, this.differing ?? {}, this.width, this.plane.highest);
     this.name.hidden = this.variant.node.hidden;
-    this.pipeline = this.open("pipeline") ? new Pipeline(this.picture, Math.max(LEAST_WIDTH, Math.floor(this.root.clientWidth - 34))) : null;
+    if (!this.name.hidden) caption(this.name, ...this.differing.captions[0]);
+    this.plane.markFires(this.differing?.fires?.[0] ?? []);
+    this.pipeline = this.open("pipeline") ? this.newPipeline() : null;
     this.pipelineBox.replaceChildren(...(this.pipeline ? [this.pipeline.node] : []));
     this.pipelineBox.hidden = !this.pipeline;
     this.results.node.hidden = !this.open("results") || !this.picture.results.length;
     this.draw();
     const holding = this.hands.find(({ held }) => held?.moving);
     if (holding) this.point(this.host.get("selected"), holding.surface);
+  }
+
+  newPipeline() {
+    if (!this.picture.complete) return new UnseenPipeline(this.picture);
+    return new Pipeline(this.picture, Math.max(LEAST_WIDTH, Math.floor(this.root.clientWidth - 34)));
   }
 
   open(part) {
@@ -187,7 +195,7 @@ class Stage {
   }
 
   command(command) {
-    this.talk.command(command);
+    if (this.live) this.talk.command(command);
   }
 
   // ----------------------------------------------------------------------- the tools
@@ -313,7 +321,7 @@ class Stage {
     this.plane.draw(this.fates, change, this.now ?? standing, clock);
     this.lanes?.draw(this.fates, change, this.now ?? standing);
     this.pipeline?.draw(step);
-    if (this.host.live) this.editor.show(this.host.get("can"), selected);
+    if (this.live) this.editor.show(this.host.get("can"), selected);
     const standsFrom = step < 0 ? null : standing;
     this.variant.draw(standsFrom, step === picture.steps.length - 1, this.now ?? standing, clock);
     this.plane.select(selected);
@@ -327,7 +335,7 @@ class Stage {
     this.why.draw(step, moment, this.fine, clock, this.sentences, this.playing);
     this.why.drawChosen(selected, result, step, this.sentences);
     this.results.draw(step, result);
-    const members = result >= 0 ? membersOf(picture.results[result], step) : this.host.get("differing")?.a ?? [];
+    const members = result >= 0 ? membersOf(picture.results[result], step) : this.host.get("differing")?.events?.[0] ?? [];
     for (const surface of this.surfaces()) surface.rings.mark(members);
     this.planeBox.setAttribute("aria-label", this.words(clock));
     this.lanes?.describe(this.lanesBox);
@@ -343,7 +351,7 @@ class Stage {
       watermark ? `Watermark ${watermark}.` : "No watermark yet.",
       `Events: ${counts.map(([count, words]) => `${count} ${words}`).join(", ") || "none yet"}.`,
       "Up and down arrow choose an event.",
-      this.host.live ? "With alt, the arrows move it; A adds, D duplicates, delete takes out, control Z undoes." : "",
+      this.live ? "With alt, the arrows move it; A adds, D duplicates, delete takes out, control Z undoes." : "",
     ];
     return parts.join(" ");
   }
@@ -369,7 +377,7 @@ class Stage {
       keys.ArrowDown = () => this.choose(-1);
     }
     event.stopPropagation();
-    const act = typing ? null : this.host.live && !sliding ? this.editKey(event, onSurface) ?? plain(event) : plain(event);
+    const act = typing ? null : this.live && !sliding ? this.editKey(event, onSurface) ?? plain(event) : plain(event);
     if (!act || (sliding && event.key !== " " && event.key !== "Escape")) return;
     event.preventDefault();
     act();
