@@ -17,12 +17,13 @@ from wmviz.charts.axes import LADDER_MS, labelled, share_axis, short_duration
 from wmviz.charts.facts import event_looks, quantile, thinned
 from wmviz.charts.look import BLUE, CROSS, INK, ORANGE, RED, WIDTH, check_width, headed, name_of, scale
 from wmviz.engine.simulate import simulate
+from wmviz.lag import Advice
 from wmviz.scenario import Scenario
 from wmviz.stage.marks import Look
 from wmviz.times import MAX_MS, MIN_MS, duration_ms, duration_text, shown
 from wmviz.trace import Kind, Trace, TraceError, WindowOf
 
-MOST_BOUNDS = 40
+MOST_BOUNDS, MOST_ADVISED = 40, 8
 _FIRST, _LATER, _LATE, _WAITING = "in the first result", "counted late", "late", "no result yet"
 OUTCOMES = (_FIRST, _LATER, _LATE, _WAITING)
 _COLUMNS = ["bound_ms", "bound", "added_latency_ms", "wait_ms", "outcome", "events", "share"]
@@ -37,7 +38,7 @@ class Run(NamedTuple):
 
 
 def completeness(
-    data: Scenario | Trace, bounds: Sequence[int | str] | None = None, *, width: int = WIDTH
+    data: Scenario | Trace | Advice, bounds: Sequence[int | str] | None = None, *, width: int = WIDTH
 ) -> alt.LayerChart:
     """Draw completeness against latency, for a range of out-of-orderness bounds; each is a run of its own.
 
@@ -52,6 +53,7 @@ def completeness(
     ----------
     data
         A scenario whose windows fire by the watermark, or a trace of one. A run of 170,000 events takes some 4 seconds.
+        Or the advice of `wmviz.lag.choose`, which has the numbers without a run; its windows have no keys.
     bounds
         Durations: ``["0", "30 s", "2 min"]``, or ms. Without them, round ones up to the largest disorder.
     width
@@ -71,16 +73,37 @@ def completeness(
     TimeError
         If a bound is no duration.
     """
+    if isinstance(data, Advice):
+        return _advised(data, bounds, check_width(width))
     scenario, width = _scenario_of(data), check_width(width)
     bounds_ms = disorder_bounds(scenario) if bounds is None else read_bounds(bounds)
     frame = completeness_rows(scenario, bounds_ms)
-    what = [
-        "Each point is a run with the bound above it. Added latency: compared with a bound of 0, mean over windows."
-    ]
+    return _drawn(frame, name_of(scenario), "Each point is a run with the bound above it.", width)
+
+
+def _advised(advice: Advice, bounds: Sequence[int | str] | None, width: int) -> alt.LayerChart:
+    """Draw the curve of an advice, thinned so that its labels have room."""
+    bounds_ms = thinned(list(advice.curve["bound_ms"]), MOST_ADVISED) if bounds is None else read_bounds(bounds)
+    curve = advice.curve_at(sorted({0, advice.bound_ms, *bounds_ms} if bounds is None else bounds_ms))
+    parts = []
+    for outcome, name in ((_FIRST, "on_time"), (_LATER, "late"), (_LATE, "lost")):
+        shares = curve.assign(outcome=outcome, share=curve[f"{name}_share"], events=curve[name])
+        parts.append(shares.rename(columns={"added_ms": "added_latency_ms"}).assign(wait_ms=curve["mean_wait_ms"]))
+    frame = pd.concat(parts)[_COLUMNS].astype({"added_latency_ms": float, "wait_ms": float}).reset_index(drop=True)
+    said = f"Advised: {_bound_text(advice.bound_ms)}, lateness {_bound_text(advice.lateness_ms)}."
+    return _drawn(frame, "Completeness against latency", said, width)
+
+
+def _drawn(frame: pd.DataFrame, name: str, said: str, width: int) -> alt.LayerChart:
+    what = [f"{said} Added latency: compared with a bound of 0, mean over windows."]
     if frame["added_latency_ms"].isna().any():
         what.append("– is no latency: only the end of the input makes windows fire.")
     drawn = frame[frame.groupby("outcome")["events"].transform("sum") > 0]
-    return headed(_chart(drawn, width), name_of(scenario), what, width)
+    return headed(_chart(drawn, width), name, what, width)
+
+
+def _bound_text(ms: int) -> str:
+    return duration_text(ms) if ms else "0"
 
 
 def read_bounds(bounds: Any) -> list[int]:
@@ -128,7 +151,7 @@ def completeness_rows(scenario: Scenario, bounds_ms: Sequence[int]) -> pd.DataFr
         common = firsts.keys() & base.first_results_ms.keys()
         added_ms = fmean(firsts[w] - base.first_results_ms[w] for w in common) if common else None
         wait_ms = fmean(at_ms - (w.window.end_ms or 0) for w, at_ms in firsts.items()) if firsts else None
-        known = duration_text(bound_ms) if bound_ms else "0", added_ms, wait_ms
+        known = _bound_text(bound_ms), added_ms, wait_ms
         total = sum(run.outcomes.values()) or 1
         rows += [(bound_ms, *known, what, run.outcomes[what], run.outcomes[what] / total) for what in OUTCOMES]
     return pd.DataFrame(rows, columns=_COLUMNS).astype({"added_latency_ms": float, "wait_ms": float})

@@ -12,6 +12,7 @@ import pandas as pd
 from wmviz.charts.axes import LADDER_MS, labelled, share_axis, short_duration
 from wmviz.charts.facts import quantile
 from wmviz.charts.look import BLUE, ORANGE, WIDTH, check_width, count_text, headed, name_of, scale
+from wmviz.lag.reading import column_ms
 from wmviz.scenario import Scenario
 from wmviz.times import DAY_MS, MAX_MS, MIN_MS, duration_text
 from wmviz.trace import Trace, TraceError
@@ -112,23 +113,9 @@ def _lags(data: Any) -> tuple[str, list[int]]:
 def _frame_lags(frame: pd.DataFrame) -> list[int]:
     for event_time, arrival_time in _COLUMNS:
         if event_time in frame.columns and arrival_time in frame.columns:
-            arrived, happened = _column_ms(frame, arrival_time), _column_ms(frame, event_time)
-            return [at_ms - of_ms for at_ms, of_ms in zip(arrived, happened, strict=True)]
+            lags_ms: list[int] = (column_ms(frame, arrival_time) - column_ms(frame, event_time)).tolist()
+            return lags_ms
     raise TraceError(
         "charts.lag needs a table with the columns event_time_ms and arrival_time_ms, or event_time and arrival_time; "
         f"this one has {', '.join(map(str, frame.columns[:8])) or 'none'}"
     )
-
-
-def _column_ms(frame: pd.DataFrame, name: str) -> list[int]:
-    if list(frame.columns).count(name) > 1:
-        raise TraceError(f"there are several columns named {name}; rename all but one")
-    column = frame[name]
-    if missing := int(column.isna().sum()):
-        raise TraceError(f"{name} is missing in {count_text(missing, 'row')}; leave them out with frame.dropna()")
-    if pd.api.types.is_datetime64_any_dtype(column):
-        utc = column.dt.tz_localize("UTC") if column.dt.tz is None else column.dt.tz_convert("UTC")
-        return [int(ms) for ms in (utc - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(milliseconds=1)]
-    if pd.api.types.is_integer_dtype(column):
-        return [int(ms) for ms in column]
-    raise TraceError(f"{name} holds {column.dtype}; write whole numbers of ms, or timestamps: pandas.to_datetime(…)")

@@ -1,0 +1,418 @@
+"""The advice on the bound: every number against a run of the engine, and what is said when the data are wrong."""
+
+import random
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import wmviz
+from wmviz import charts, lag
+from wmviz.lag import LagError
+from wmviz.lag.bounds import ROUND_MS, round_down, round_up
+from wmviz.scenario import Scenario
+from wmviz.times import TimeError, time_ms, time_text
+from wmviz.trace import Kind
+
+WINDOW_MS = 10_000
+
+
+def scenario_of(rows, **changes):
+    """Make a job from (key, event time, arrival time, partition)."""
+    events = [[key, 1, happened, arrived, partition] for key, happened, arrived, partition in rows]
+    fields = {"bound": 0, "lateness": 0, "late_to": "side", "window": WINDOW_MS, "events": events}
+    return Scenario.of(**{**fields, **changes})
+
+
+def random_rows(seed, events=120, keys=3, partitions=1, spread=30_000):
+    rng = random.Random(seed)
+    rows, at_ms = [], 100_000
+    for _ in range(events):
+        at_ms += rng.choice((0, 1, 200, 900, 4_000))
+        late_ms = rng.choice((0, 50, 700, rng.randrange(spread)))
+        rows.append((f"k{rng.randrange(keys)}", at_ms - late_ms, at_ms, rng.randrange(partitions)))
+    return rows
+
+
+def brute(scenario):
+    """Run a scenario and count: on time, late but counted, too late."""
+    trace = wmviz.simulate(scenario)
+    window_ms, offset_ms = scenario.window.size_ms, scenario.window.offset_ms
+    counts = Counter()
+    lost = trace.outcomes().late
+    for event in scenario.events:
+        end_ms = event.event_time_ms - (event.event_time_ms - offset_ms) % window_ms + window_ms
+        if event.id in lost:
+            counts["lost"] += 1
+        else:
+            counts["late" if trace.seen_watermarks[event.id] >= end_ms - 1 else "on_time"] += 1
+    return trace, (counts["on_time"], counts["late"], counts["lost"])
+
+
+def peak_state(trace):
+    """Give the most windows that have state after an event."""
+    steps = [row.step for row in trace if row.kind is Kind.ADDED]
+    return max((len(trace.state(step).windows) for step in steps), default=0)
+
+
+def first_results(trace):
+    """Give the time of each window's first result, whatever the key."""
+    firsts = {}
+    for firing in trace.all_firings:
+        firsts.setdefault(firing.window.end_ms, firing.at_ms)
+    return firsts
+
+
+def check(rows, bounds_ms, latenesses_ms, **changes):
+    scenario = scenario_of(rows, **changes)
+    offset_ms = scenario.window.offset_ms
+    advice = lag.choose(scenario, window=WINDOW_MS, offset=offset_ms, ahead="1 d")
+    for bound_ms in bounds_ms:
+        for lateness_ms in latenesses_ms:
+            trace, counts = brute(scenario.replace(bound=bound_ms, lateness=lateness_ms))
+            point = advice.at(bound_ms, lateness_ms)
+            assert (point.on_time, point.late, point.lost) == counts
+            waits_ms = [at_ms - end_ms for end_ms, at_ms in first_results(trace).items()]
+            if waits_ms:
+                assert point.mean_wait_ms == pytest.approx(sum(waits_ms) / len(waits_ms))
+            else:
+                assert point.mean_wait_ms is None
+            assert point.state == peak_state(trace)
+
+
+# ------------------------------------------------------------------------------------------ against brute force
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_number_is_what_a_run_gives(seed):
+    rows = random_rows(seed)
+    check(rows, (0, 1, 999, 5_000, 9_999, 10_000, 28_000, 60_000), (0, 1, 7_000))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_number_over_partitions_is_what_a_run_gives(seed):
+    rows = random_rows(seed, partitions=3)
+    check(rows, (0, 700, 5_000, 30_000), (0, 7_000), strategy_at="source")
+
+
+def test_a_shifted_grid_is_counted_too():
+    check(random_rows(3), (0, 2_500), (0, 4_000), window={"size": WINDOW_MS, "offset": 2_500})
+
+
+def test_after_the_source_the_merged_stream_counts():
+    rows = random_rows(5, partitions=3)
+    scenario = scenario_of(rows, strategy_at="after")
+    merged = lag.choose(scenario, window=WINDOW_MS)
+    for bound_ms in (0, 3_000, 12_000):
+        assert brute(scenario.replace(bound=bound_ms, lateness=5_000))[1] == merged.at(bound_ms, 5_000)[3:6]
+    split = lag.choose(scenario, window=WINDOW_MS, strategy_at="source")
+    assert [split.at(b, 0).on_time > merged.at(b, 0).on_time for b in (0, 3_000)] == [True, True]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 40), st.integers(0, 60), st.integers(0, 1)).map(lambda t: ("k", t[0], t[1], t[2])),
+        min_size=1,
+        max_size=25,
+    ),
+    st.integers(0, 30),
+    st.integers(0, 15),
+)
+def test_small_streams_with_ties_are_counted_as_a_run_counts_them(rows, bound_ms, lateness_ms):
+    scenario = scenario_of(rows, window=10, strategy_at="source")
+    point = lag.choose(scenario, window=10, ahead="1 d").at(bound_ms, lateness_ms)
+    trace, counts = brute(scenario.replace(bound=bound_ms, lateness=lateness_ms))
+    assert point[3:6] == counts
+    assert point.state == peak_state(trace)
+
+
+def test_the_largest_bound_that_keeps_the_wait_is_the_largest():
+    advice = lag.choose(scenario_of(random_rows(1)), window=WINDOW_MS)
+    longest_ms = advice.judged.longest(9_000, 0)
+    assert advice.at(longest_ms, 0).wait_ms <= 9_000 < advice.at(longest_ms + 1, 0).wait_ms
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.97, 0.995, 1.0])
+def test_the_least_bound_reaches_the_share_and_one_ms_less_does_not(share):
+    advice = lag.choose(scenario_of(random_rows(2, events=400)), window=WINDOW_MS)
+    least_ms = advice.judged.least(share)
+    assert advice.at(least_ms).on_time >= share * 400
+    assert least_ms == 0 or advice.at(least_ms - 1).on_time < share * 400
+
+
+def test_the_minimum_over_partitions_is_the_minimum():
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame(
+        {"event_time": rng.integers(0, 10**6, 3_000), "arrival_time": np.arange(3_000), "p": rng.integers(0, 7, 3_000)}
+    )
+    measured = lag.choose(frame, partition="p", ahead="1 d").measured
+    newest = {}
+    for place, (event_ms, number) in enumerate(zip(measured.event_ms, measured.partition, strict=True)):
+        newest[number] = max(event_ms, newest.get(number, event_ms))
+        if len(newest) == 7:
+            assert measured.clock_ms[place] == min(newest.values())
+        else:
+            assert measured.clock_ms[place] < 0
+
+
+def test_a_million_rows_take_seconds():
+    rng = np.random.default_rng(1)
+    arrival = np.sort(rng.integers(0, 86_400_000, 1_000_000))
+    frame = pd.DataFrame(
+        {
+            "event_time": arrival - rng.exponential(20_000, 1_000_000).astype("int64"),
+            "arrival_time": arrival,
+            "partition": rng.integers(0, 16, 1_000_000),
+            "key": rng.integers(0, 20_000, 1_000_000),
+        }
+    )
+    started = pd.Timestamp.now()
+    advice = lag.choose(frame, partition="partition", key="key")
+    assert len(advice.curve) > 5
+    assert "1,000,000 events" in advice.sentence
+    assert (pd.Timestamp.now() - started).total_seconds() < 60  # some 5 s on a machine that is free
+    assert advice.by_key["p95_lag_ms"].is_monotonic_decreasing
+
+
+# ------------------------------------------------------------------------------------------------ what is advised
+
+
+def test_lag_to_the_clock_is_not_what_the_bound_covers():
+    rows = random_rows(4)
+    delayed = [(key, happened, arrived + 3_600_000, number) for key, happened, arrived, number in rows]
+    plain, late = (lag.choose(scenario_of(r), window=WINDOW_MS) for r in (rows, delayed))
+    assert late.quantiles["lag_ms"].min() >= 3_600_000 > plain.quantiles["lag_ms"].max()
+    assert (late.bound_ms, late.point.on_time) == (plain.bound_ms, plain.point.on_time)
+    pd.testing.assert_series_equal(late.quantiles["behind_ms"], plain.quantiles["behind_ms"])
+
+
+def test_the_quantiles_are_values_that_the_share_does_not_exceed():
+    frame = pd.DataFrame({"event_time": [0] * 100, "arrival_time": range(1, 101)})
+    quantiles = lag.choose(frame).quantiles["lag_ms"]
+    assert quantiles.to_dict() == {0.5: 50, 0.9: 90, 0.95: 95, 0.97: 97, 0.99: 99, 0.995: 100, 0.999: 100, 1.0: 100}
+
+
+def test_the_advice_reaches_its_goal_with_a_round_bound():
+    advice = lag.choose(scenario_of(random_rows(8, events=2_000)), window=WINDOW_MS, goal_on_time=0.9)
+    assert advice.met
+    assert advice.bound_ms in ROUND_MS
+    assert advice.point.on_time >= 0.9 * 2_000 > advice.at(round_down(advice.bound_ms - 1)).on_time
+    assert advice.point.on_time + advice.point.late >= 0.999 * 2_000
+    assert f"{advice.point.on_time / 20:.2f} % of 2,000 events" in advice.sentence
+
+
+def test_the_wait_goes_before_the_share_and_the_sentence_says_so():
+    advice = lag.choose(scenario_of(random_rows(8, events=2_000)), window=WINDOW_MS, goal_on_time=1, max_wait="9 s")
+    assert not advice.met
+    assert 0 < advice.point.wait_ms <= 9_000
+    assert advice.sentence.startswith("No bound reaches both goals: 100 % on time needs a bound of ")
+
+
+def test_a_wait_that_allows_the_exact_bound_only_gets_the_exact_bound():
+    advice = lag.choose(scenario_of(random_rows(8, events=2_000)), window=WINDOW_MS, goal_on_time=0.95)
+    least_ms = advice.judged.least(0.95)
+    wait_ms = advice.at(least_ms, 0).wait_ms
+    tight = lag.choose(
+        scenario_of(random_rows(8, events=2_000)), window=WINDOW_MS, goal_on_time=0.95, max_wait=wait_ms, lateness=0
+    )
+    assert tight.met
+    assert least_ms <= tight.bound_ms <= round_up(least_ms)
+
+
+def test_a_lateness_that_is_given_is_kept():
+    advice = lag.choose(scenario_of(random_rows(8)), window=WINDOW_MS, lateness="7 s")
+    assert advice.lateness_ms == 7_000
+    assert advice.at(0).lateness_ms == 7_000
+    assert advice.at("2 s", "1 s")[:2] == (2_000, 1_000)
+
+
+def test_round_durations():
+    assert [round_up(ms) for ms in (0, 1, 3, 61_000, 10**10)] == [0, 1, 5, 120_000, 10**10]
+    assert [round_down(ms) for ms in (0, 1, 4, 119_999)] == [0, 1, 2, 60_000]
+
+
+def test_the_curve_rises_and_is_a_whole():
+    curve = lag.choose(scenario_of(random_rows(9, events=900)), window=WINDOW_MS).curve
+    assert curve["bound_ms"].iloc[0] == 0
+    assert curve["on_time"].is_monotonic_increasing
+    assert curve["on_time"].iloc[-1] == 900
+    assert (curve["on_time"] + curve["late"] + curve["lost"]).eq(900).all()
+    assert curve["state"].is_monotonic_increasing
+
+
+def test_other_eyes_see_half_the_bound_and_half_the_data():
+    frame = lag.choose(scenario_of(random_rows(9, events=900)), window=WINDOW_MS, goal_on_time=0.95).sensitivity
+    shares = frame.set_index("what")["on_time_share"]
+    assert shares["half"] <= shares["advised"] <= shares["twice"]
+    assert list(frame["what"])[-2:] == ["first half of the data", "second half of the data"]
+
+
+def test_tables_by_hour_and_partition():
+    rows = [("a", time_ms("6:10"), time_ms("6:11"), 0), ("a", time_ms("6:50"), time_ms("7:20"), 1)]
+    rows += [("b", time_ms("7:30"), time_ms("7:30:10"), 0)]
+    advice = lag.choose(scenario_of(rows, window="1 h"))
+    assert [time_text(ms) for ms in advice.by_hour["hour_ms"]] == ["6:00", "7:00"]
+    assert list(advice.by_hour["largest_lag_ms"]) == [60_000, 1_800_000]
+    parts = advice.by_partition.set_index("partition")
+    assert parts.loc["0", "longest_gap_ms"] == time_ms("1:19:10")
+    assert list(advice.by_key["key"]) == ["a", "b"]
+
+
+# ------------------------------------------------------------------------------------------------- warnings
+
+
+def steady(minutes=120, lag_ms=500, partition=0):
+    return [("k", 60_000 * m, 60_000 * m + lag_ms, partition) for m in range(1, minutes)]
+
+
+def test_one_event_from_the_future_is_named_and_left_out():
+    rows = [*steady(), ("k", time_ms("9:00"), time_ms("0:30:20"), 0)]
+    advice = lag.choose(scenario_of(rows), window="10 min")
+    assert advice.bound_ms == 0
+    (warning,) = [text for text in advice.warnings if "future" in text]
+    assert "1 event is dated into the future, the worst (row 30) by 8 h 29 min" in warning
+    late = brute(scenario_of(rows, window="10 min"))[1]
+    assert f"{late[1] + late[2]} events are late" in warning
+    assert late[2] > 80
+    assert advice.at(0, 0)[3:6] == late  # the curve shows the data as they are
+
+
+def test_a_clock_that_is_behind_is_named():
+    rows = steady() + [(key, happened - 600_000, arrived, 1) for key, happened, arrived, _ in steady()]
+    warnings = " ".join(lag.choose(scenario_of(rows), window="10 min").warnings)
+    assert "Partition 1 is off by 5 min" in warnings or "Partition 0 is off by 5 min" in warnings
+
+
+def test_of_three_partitions_the_odd_one_is_named():
+    rows = [row for p in range(2) for row in steady(partition=p)]
+    rows += [(key, happened - 600_000, arrived, 2) for key, happened, arrived, _ in steady()]
+    warnings = [text for text in lag.choose(scenario_of(rows), window="10 min").warnings if "is off by" in text]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("Partition 2 is off by 10 min: even its quickest events arrive so much later")
+
+
+def test_silences_that_would_trip_the_timeout_are_named():
+    rows = steady(partition=0) + [row for row in steady(partition=1) if not 20 <= row[1] // 60_000 < 40]
+    warnings = lag.choose(scenario_of(rows), window="10 min", idle_timeout="5 min").warnings
+    assert any(
+        "Partition 1 is silent for longer than the idle timeout of 5 min once, at most for 21 min" in w
+        for w in warnings
+    )
+    held = lag.choose(scenario_of(rows), window="10 min").warnings
+    assert any("Without an idle timeout, the watermark of the whole source stands still" in w for w in held)
+
+
+def test_events_before_their_time_and_too_little_data_are_named():
+    rows = [*steady(minutes=30), ("k", time_ms("0:20:10"), time_ms("0:20:05"), 0)]
+    warnings = " ".join(lag.choose(scenario_of(rows), window="1 h").warnings)
+    assert "1 event arrives before it happened, by up to 5 s" in warnings
+    assert "There is 1 window only" in warnings
+    assert "too few to tell" in warnings
+
+
+# ------------------------------------------------------------------------------------------------ reading, code
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [time_ms("6:56"), time_ms("7:09")],
+        ["6:56", "7:09"],
+        ["1970-01-01T06:56:00Z", "1970-01-01 08:09:00+01:00"],
+        [float(time_ms("6:56")), float(time_ms("7:09"))],
+        [pd.Timestamp(time_ms("6:56"), unit="ms"), pd.Timestamp(time_ms("7:09"), unit="ms")],
+    ],
+)
+def test_times_in_many_forms(times):
+    frame = pd.DataFrame({"event_time": times, "arrival_time": pd.to_datetime(["1970-01-01T08:00Z"] * 2)})
+    assert list(lag.choose(frame).measured.event_ms) == [time_ms("6:56"), time_ms("7:09")]
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "words"),
+    [
+        ({"event": [1], "arrival_time": [2]}, {}, "no column 'event_time'; the table has event, arrival_time; did you"),
+        ({"event_time": [], "arrival_time": []}, {}, "no rows"),
+        ({"event_time": ["6:5x"], "arrival_time": [2]}, {}, "row 0 of event_time: '6:5x' is not a time"),
+        ({"event_time": [1, None], "arrival_time": [1, 2]}, {}, "event_time is missing in 1 row"),
+        ({"event_time": [1.5], "arrival_time": [2]}, {}, "event_time holds float64"),
+        ({"event_time": [True], "arrival_time": [2]}, {}, "holds true and false"),
+        ({"event_time": [10**15], "arrival_time": [2]}, {}, "row 0 of event_time is 1000000000000000"),
+        ({"event_time": [1792216800], "arrival_time": [1792216800123]}, {}, "event_time is a thousandth"),
+        ({"event_time": [1], "arrival_time": [2]}, {"goal_on_time": -0.5}, "goal_on_time is -0.5; write a share"),
+        ({"event_time": [1], "arrival_time": [2]}, {"goal_on_time": 99.5}, "for 99.5 % write 0.995"),
+        ({"event_time": [1], "arrival_time": [2]}, {"max_wait": "-1 s"}, "max_wait is -1 s; write 0 or more"),
+        ({"event_time": [1], "arrival_time": [2]}, {"window": 0}, "window is 0"),
+        ({"event_time": [1], "arrival_time": [2]}, {"offset": "2 h"}, "smaller than the window"),
+        ({"event_time": [1], "arrival_time": [2]}, {"key": "who"}, "no column 'who'"),
+        ({"event_time": [1], "arrival_time": [2], "p": [None]}, {"partition": "p"}, "p is missing in 1 row"),
+        ({"event_time": [1], "arrival_time": [2]}, {"idle_timeout": 0}, "idle_timeout is 0"),
+        ({"event_time": [1], "arrival_time": [2]}, {"strategy_at": "sink"}, "strategy_at is 'sink'"),
+    ],
+)
+def test_what_is_wrong_gets_a_sentence(table, options, words):
+    with pytest.raises(LagError, match=words):
+        lag.choose(pd.DataFrame(table, dtype=None if any(table.values()) else "int64"), **options)
+
+
+def test_a_wrong_duration_or_a_wrong_thing_gets_a_sentence():
+    frame = pd.DataFrame({"event_time": [1], "arrival_time": [2]})
+    with pytest.raises(TimeError, match="needs a unit"):
+        lag.choose(frame, window="5")
+    with pytest.raises(LagError, match="takes a pandas table or a scenario, not list"):
+        lag.choose([1, 2])
+    with pytest.raises(LagError, match='write "pyflink", "java" or "sql"'):
+        lag.choose(frame).code("scala")
+    assert LagError("x")._render_traceback_() == ["LagError: x"]
+
+
+def advice_with_timeout():
+    scenario = scenario_of(random_rows(8, events=2_000))
+    return lag.choose(scenario, window=WINDOW_MS, goal_on_time=0.9, idle_timeout="1 min")
+
+
+def test_the_code_has_the_numbers():
+    advice = advice_with_timeout()
+    python = advice.code()
+    compile(python, "strategy", "exec")
+    assert f"Duration.of_millis({advice.bound_ms})" in python
+    assert python.index("with_idleness") < python.index("with_timestamp_assigner(EventTime())  # last")
+    assert "forBoundedOutOfOrderness(Duration.ofSeconds(" in advice.code("java")
+    assert "withIdleness(Duration.ofMinutes(1))" in advice.code("java")
+    assert "SET 'table.exec.source.idle-timeout' = '60000 ms'" in advice.code("sql")
+    assert "windows of SQL drop and count" in advice.code("sql")
+    assert "withIdleness" not in lag.choose(scenario_of(random_rows(8)), window=WINDOW_MS).code("java")
+
+
+def test_it_shows_itself_as_text_and_as_html():
+    advice = lag.choose(scenario_of([*steady(), ("<b>", time_ms("9:00"), time_ms("0:30:20"), 0)]), window="10 min")
+    assert repr(advice).startswith("Bound 0: all of 119 events are in the first result")
+    assert "Look out: 1 event is dated" in repr(advice)
+    assert "<li>1 event is dated" in advice._repr_html_()
+
+
+def test_the_charts_take_an_advice():
+    advice = lag.choose(scenario_of(random_rows(8, events=2_000)), window=WINDOW_MS)
+    chart = advice.chart()
+    assert chart._repr_mimebundle_()["text/plain"].startswith("Completeness against latency. Advised: ")
+    frame = charts.completeness(advice, ["0", "5 s"]).data
+    assert sorted(set(frame["bound_ms"])) == [0, 5_000]
+    assert frame.groupby("bound_ms")["events"].sum().eq(2_000).all()
+
+
+def test_the_curve_is_that_of_the_chart_that_runs_the_scenario():
+    scenario = scenario_of(random_rows(8, events=300, keys=1))
+    advice = lag.choose(scenario, window=WINDOW_MS, lateness=0)
+    bounds = ["0", "2 s", "10 s"]
+    ours = charts.completeness(advice, bounds).data.set_index(["bound_ms", "outcome"])["events"]
+    ran = charts.completeness(scenario, bounds).data.set_index(["bound_ms", "outcome"])["events"]
+    for (bound_ms, outcome), events in ran.items():
+        assert ours.get((bound_ms, outcome), 0) == events, (bound_ms, outcome)
+
+
+def test_importing_wmviz_does_not_load_it():
+    assert wmviz.lag is lag

@@ -1,0 +1,343 @@
+"""What `choose` gives back: the advice in a sentence, the curve behind it, what to look out for, the code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from wmviz.lag import checks, strategy
+from wmviz.lag.bounds import Bounds, Point, round_down, round_up
+from wmviz.lag.measured import Measured
+from wmviz.lag.reading import LagError, Longs
+from wmviz.times import duration_ms, duration_text, shown
+
+if TYPE_CHECKING:
+    import altair as alt
+
+SHARES = (0.5, 0.9, 0.95, 0.97, 0.99, 0.995, 0.999, 1.0)
+_HOUR_MS = 3_600_000
+_MOST_KEYS = 10
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is wanted: shares from 0 to 1, times in ms."""
+
+    on_time: float
+    counted: float
+    max_wait_ms: int | None
+    lateness_ms: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """A bound and a lateness for a measured stream, with the reasons. Made by `wmviz.lag.choose`.
+
+    Attributes
+    ----------
+    bound_ms, lateness_ms
+        What is advised.
+    idle_timeout_ms
+        The idle timeout that was given, or None.
+    goal
+        What was wanted.
+    warnings
+        Sentences on what no bound can mend.
+    """
+
+    measured: Measured
+    as_is: Bounds
+    judged: Bounds
+    goal: Goal
+    bound_ms: int
+    lateness_ms: int
+    idle_timeout_ms: int | None
+    warnings: tuple[str, ...]
+
+    @property
+    def point(self) -> Point:
+        """What the advised bound and lateness come to, without events from the future."""
+        return self.judged.at(self.bound_ms, self.lateness_ms)
+
+    @property
+    def met(self) -> bool:
+        """Whether the advice reaches the goal."""
+        return self._reaches(self.point)
+
+    def at(self, bound: int | str, lateness: int | str | None = None) -> Point:
+        """Say what other settings come to, for example the present ones, on all the data as they are.
+
+        Parameters
+        ----------
+        bound, lateness
+            Durations as text, or ms. Without a lateness, the advised one.
+
+        Returns
+        -------
+        Point
+            Numbers of events, waits and state.
+        """
+        lateness_ms = self.lateness_ms if lateness is None else length_ms("lateness", lateness)
+        return self.as_is.at(length_ms("bound", bound), lateness_ms)
+
+    @cached_property
+    def curve(self) -> pd.DataFrame:
+        """Bounds against what they come to, with the advised lateness, on all the data as they are.
+
+        One row for each bound: `bound`, the fields of `Point`, and the shares `on_time_share`, `late_share` and
+        `lost_share` (from 0 to 1).
+        """
+        return self.curve_at(self._bounds_ms)
+
+    def curve_at(self, bounds: Sequence[int | str]) -> pd.DataFrame:
+        """Give the curve at bounds of your own: durations as text, or ms."""
+        points = [self.at(bound) for bound in bounds]
+        frame = pd.DataFrame(points, columns=list(Point._fields))
+        frame.insert(0, "bound", [_text(ms) for ms in frame["bound_ms"]])
+        for name in ("on_time", "late", "lost"):
+            frame[f"{name}_share"] = frame[name] / frame["events"]
+        return frame
+
+    @cached_property
+    def quantiles(self) -> pd.DataFrame:
+        """How much lag and how much disorder a share of the events does not exceed, in ms.
+
+        `lag_ms`: arrival time minus event time. `behind_ms`: behind the newest event before it, which is what a bound
+        covers. `behind_in_partition_ms`: the same on its own partition.
+        """
+        columns = {"lag_ms": self.measured.lag_ms, "behind_ms": self.measured.behind_ms}
+        if len(self.measured.partitions) > 1:
+            columns["behind_in_partition_ms"] = self.measured.behind_in_partition_ms
+        rows = {share: {name: _quantile(ms, share) for name, ms in columns.items()} for share in SHARES}
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("share")
+
+    @cached_property
+    def by_hour(self) -> pd.DataFrame:
+        """Lag by hour of arrival (`hour_ms`, its start), and the share on time with the advised bound."""
+        hours = self.measured.arrival_ms // _HOUR_MS * _HOUR_MS
+        return self._by(hours, "hour_ms").reset_index()
+
+    @cached_property
+    def by_partition(self) -> pd.DataFrame:
+        """Lag by partition; `behind_ms`: at most behind its own newest; `longest_gap_ms`: its longest silence."""
+        frame = self._by(self.measured.partition, "partition")
+        parts = pd.DataFrame(
+            {
+                "partition": self.measured.partition,
+                "behind_ms": self.measured.behind_in_partition_ms,
+                "longest_gap_ms": self.measured.gap_ms,
+            }
+        )
+        frame = frame.join(parts.groupby("partition").max())
+        frame.index = pd.Index([self.measured.partitions[number] for number in frame.index], name="partition")
+        return frame.reset_index()
+
+    @cached_property
+    def by_key(self) -> pd.DataFrame:
+        """Lag of the keys with the largest 95 % quantile, the worst first; empty without keys."""
+        if not self.measured.keys:
+            return pd.DataFrame()
+        frame = self._by(self.measured.key, "key").nlargest(_MOST_KEYS, "p95_lag_ms")
+        frame.index = pd.Index([self.measured.keys[number] for number in frame.index], name="key")
+        return frame.reset_index()
+
+    @cached_property
+    def sensitivity(self) -> pd.DataFrame:
+        """The advice under other eyes: half and twice the bound, and each half of the data alone.
+
+        `what`, `bound`, `on_time_share`, `wait_ms`, `least_ms` (the least bound that reaches the goal there).
+        """
+        halves = np.arange(len(self.judged.measured)) < len(self.judged.measured) // 2
+        parts = {"advised": (self.judged, self.bound_ms)}
+        if self.bound_ms:
+            parts |= {"half": (self.judged, self.bound_ms // 2), "twice": (self.judged, 2 * self.bound_ms)}
+        for name, wanted in (("first half of the data", halves), ("second half of the data", ~halves)):
+            if wanted.any():
+                part = Bounds(self.judged.measured.only(wanted), self.judged.window_ms, self.judged.offset_ms)
+                parts[name] = part, self.bound_ms
+        rows = []
+        for name, (bounds, bound_ms) in parts.items():
+            point = bounds.at(bound_ms, self.lateness_ms)
+            least_ms = bounds.least(self.goal.on_time)
+            rows.append((name, _text(bound_ms), point.on_time / point.events, point.wait_ms, least_ms))
+        return pd.DataFrame(rows, columns=["what", "bound", "on_time_share", "wait_ms", "least_ms"])
+
+    @property
+    def sentence(self) -> str:
+        """The advice in words, with the numbers."""
+        point, goal = self.point, self.goal
+        windows = "windows of keys" if self.measured.keys else "windows"
+        text = (
+            f"Bound {_text(point.bound_ms)}: {_share(point.on_time, point.events)} of {point.events:,} events are in "
+            f"the first result of their window (goal {_percent(goal.on_time)}). "
+        )
+        if point.wait_ms is None:
+            text += "No window fires within the data. "
+        else:
+            added = f", {checks.rough(round(point.added_ms))} of it for the bound" if point.added_ms else ""
+            most = f" (goal {duration_text(goal.max_wait_ms)})" if goal.max_wait_ms is not None else ""
+            text += (
+                f"In 95 % of the windows the first result comes within {checks.rough(point.wait_ms)} of the window's "
+                f"end{most}, on average {checks.rough(round(point.mean_wait_ms or 0))} after it{added}. "
+            )
+        text += (
+            f"With a lateness of {_text(point.lateness_ms)}, {_share(point.late, point.events)} are counted late and "
+            f"{_share(point.lost, point.events)} ({point.lost:,}) are later than that: side output, or dropped. "
+            f"At most {point.state:,} {windows} have state at once."
+        )
+        return text if self.met else f"{self._shortfall()} {text}"
+
+    def code(self, language: str = "pyflink") -> str:
+        """Write the strategy, the lateness and the window as code to paste.
+
+        Parameters
+        ----------
+        language
+            ``"pyflink"``, ``"java"`` or ``"sql"``.
+
+        Raises
+        ------
+        LagError
+            If it is none of these.
+        """
+        if language not in strategy.LANGUAGES:
+            raise LagError(f'there is no code in {shown(language)}; write "pyflink", "java" or "sql"')
+        write = {"pyflink": strategy.pyflink, "java": strategy.java, "sql": strategy.sql}[language]
+        window = self.judged.window_ms, self.judged.offset_ms
+        return write(self.bound_ms, self.lateness_ms, self.idle_timeout_ms, *window)
+
+    def chart(self, **options: Any) -> alt.LayerChart:
+        """Draw the curve: `wmviz.charts.completeness` of this advice."""
+        from wmviz import charts
+
+        return charts.completeness(self, **options)
+
+    def __repr__(self) -> str:
+        """Return the advice as text."""
+        return "\n".join([self.sentence, *(f"Look out: {warning}" for warning in self.warnings)])
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
+        return f"<p>{escape(self.sentence)}</p>" + (f"<p>Look out:</p><ul>{items}</ul>" if items else "")
+
+    @property
+    def _bounds_ms(self) -> list[int]:
+        """Round bounds from 0 to the largest that is needed, and the advised one."""
+        largest_ms = int(self.judged.sorted_ms[-1])
+        smallest_ms = self.judged.least(0.9)
+        span = [0, largest_ms, self.bound_ms]
+        at_ms = round_up(max(smallest_ms, largest_ms // 10_000, 1))
+        while at_ms < largest_ms and len(span) < 60:
+            span.append(at_ms)
+            at_ms = max(round_up(at_ms + 1), at_ms * 2 if at_ms > 100_000_000 else 0)
+        return sorted({round_up(ms) if ms == largest_ms else ms for ms in span})
+
+    def _reaches(self, point: Point) -> bool:
+        enough = point.on_time >= self.goal.on_time * point.events - 1e-6
+        most_ms = self.goal.max_wait_ms
+        return enough and (most_ms is None or (point.wait_ms is not None and point.wait_ms <= most_ms))
+
+    def _shortfall(self) -> str:
+        least_ms = self.judged.least(self.goal.on_time)
+        wait_ms = self.judged.at(least_ms, self.lateness_ms).wait_ms
+        after = "no window fires" if wait_ms is None else f"the first result comes after {checks.rough(wait_ms)}"
+        return (
+            f"No bound reaches both goals: {_percent(self.goal.on_time)} on time needs a bound of {_text(least_ms)}, "
+            f"and then {after} in 95 % of the windows. The wait is kept to, as far as it can be."
+        )
+
+    def _by(self, groups: Longs, name: str) -> pd.DataFrame:
+        needed = np.zeros(len(self.measured), dtype=bool)
+        needed[:] = self.as_is.needed_ms <= self.bound_ms
+        frame = pd.DataFrame({name: groups, "lag_ms": self.measured.lag_ms, "on_time": needed})
+        grouped = frame.groupby(name)
+        lags = grouped["lag_ms"]
+        return pd.DataFrame(
+            {
+                "events": lags.size(),
+                "median_lag_ms": lags.median().round().astype("int64"),
+                "p95_lag_ms": lags.quantile(0.95, interpolation="higher").astype("int64"),
+                "largest_lag_ms": lags.max(),
+                "on_time_share": grouped["on_time"].mean(),
+            }
+        )
+
+
+def advise(
+    measured: Measured, window_ms: int, offset_ms: int, goal: Goal, idle_ms: int | None, ahead_ms: int
+) -> Advice:
+    """Choose bound and lateness, and say what to look out for."""
+    as_is = Bounds(measured, window_ms, offset_ms)
+    future = checks.from_the_future(measured, ahead_ms)
+    judged = Bounds(measured.only(~future), window_ms, offset_ms) if future.any() and not future.all() else as_is
+    lateness_ms = goal.lateness_ms or 0
+    bound_ms = _bound(judged, goal, lateness_ms)
+    if goal.lateness_ms is None:
+        lateness_ms = round_up(max(0, judged.least(goal.counted) - bound_ms))
+    warnings: list[str] = []
+    if future.any():
+        warnings.append(checks.future_warning(measured, future, as_is, bound_ms))
+    warnings += checks.early(measured, ahead_ms)
+    if len(measured.partitions) > 1:
+        warnings += checks.skews(judged.measured, bound_ms)
+    if idle_ms is None:
+        warnings += checks.holding(judged.measured, judged, bound_ms)
+    warnings += checks.silences(judged.measured, idle_ms)
+    warnings += checks.small(judged, goal.on_time)
+    return Advice(measured, as_is, judged, goal, bound_ms, lateness_ms, idle_ms, tuple(warnings))
+
+
+def length_ms(name: str, value: Any) -> int:
+    """Read a length of time that is 0 or more.
+
+    Raises
+    ------
+    LagError
+        If it is below 0.
+    TimeError
+        If it is no duration.
+    """
+    ms = duration_ms(value)
+    if ms < 0:
+        raise LagError(f"{name} is {duration_text(ms)}; write 0 or more")
+    return ms
+
+
+def _bound(judged: Bounds, goal: Goal, lateness_ms: int) -> int:
+    """Give a round bound that reaches the goal, or the exact one; or the longest that the wait allows."""
+    least_ms = judged.least(goal.on_time)
+    if goal.max_wait_ms is None:
+        return round_up(least_ms)
+    longest_ms = judged.longest(goal.max_wait_ms, lateness_ms)
+    if longest_ms is None:
+        return 0
+    if least_ms <= longest_ms:
+        return round_up(least_ms) if round_up(least_ms) <= longest_ms else least_ms
+    return round_down(longest_ms)
+
+
+def _quantile(ms: Longs, share: float) -> int:
+    place = max(int(np.ceil(share * len(ms) - 1e-9)) - 1, 0)
+    return int(np.partition(ms, place)[place])
+
+
+def _text(ms: int) -> str:
+    return duration_text(int(ms)) if ms else "0"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.4f}".rstrip("0").rstrip(".") + " %"
+
+
+def _share(part: int, whole: int) -> str:
+    """Write a share so that it is neither 0 nor 100 % unless it is so."""
+    if part in (0, whole):
+        return "none" if part == 0 else "all"
+    digits = next(number for number in range(2, 9) if 0 < round(100 * part / whole, number) < 100 or number == 8)
+    return f"{100 * part / whole:.{digits}f} %"
