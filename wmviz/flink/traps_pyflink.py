@@ -98,6 +98,13 @@ class Trap:
         changes = list(difflib.unified_diff(before, after, lineterm="", n=1))[2:]
         return "\n".join("" if line.startswith("@@") else line for line in changes).strip("\n")
 
+    @property
+    def recorded(self) -> TrapRun:
+        """What came of the two programs when they were recorded."""
+        data = json.loads(_path(self).read_text(encoding="utf-8"))
+        forms = (data["broken"], data["mended"])
+        return TrapRun(self, *(Outcome(tuple(form["lines"]), form["error"]) for form in forms))
+
     def run(self, limit_s: float = LIMIT_S) -> TrapRun:
         """Run both programs on Flink.
 
@@ -119,7 +126,7 @@ class Trap:
         can, why = startup.available()
         if not can:
             recorded.show_label(ENGINE, why)
-            return _recorded(self)
+            return self.recorded
         done = _run(self, limit_s)
         if os.environ.get(RECORD_SWITCH):
             _record(done)
@@ -368,11 +375,6 @@ def _forget_counters(job: Any) -> None:
 
 def _path(trap: Trap) -> Path:
     return RECORDINGS / f"{trap.name}.json"
-
-
-def _recorded(trap: Trap) -> TrapRun:
-    data = json.loads(_path(trap).read_text(encoding="utf-8"))
-    return TrapRun(trap, *(Outcome(tuple(data[form]["lines"]), data[form]["error"]) for form in ("broken", "mended")))
 
 
 def _record(done: TrapRun) -> None:
