@@ -67,14 +67,6 @@ def test_processing_time_is_refused_in_a_sentence(flink):
         flink.run(wmviz.scenario("leaderboard").by_server_clock())
 
 
-def test_windows_in_local_time_are_refused_in_a_sentence(flink):
-    scenario = wmviz.scenario("leaderboard").replace(window={"size": "1 d", "zone": "Europe/Berlin"})
-    with pytest.raises(FlinkError, match="which Flink has in SQL only"):
-        flink.run(scenario)
-    with pytest.raises(FlinkError, match="which Flink has in SQL only"):
-        flink.code(scenario)
-
-
 def test_windows_at_the_end_of_time_are_refused_in_a_sentence(flink):
     scenario = wmviz.Scenario.of(events=[["a", 1, 2**63 - 5]], window="1 h")
     with pytest.raises(FlinkError, match=r"a@.* is too far from 1970"):

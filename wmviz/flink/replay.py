@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.limits import refuse
 from wmviz.flink.report import Report
+from wmviz.flink.sql import has_own_emission
 from wmviz.flink.startup import ENGINE, FlinkError
 from wmviz.scenario import Scenario, ScenarioError
 from wmviz.trace import Trace
@@ -102,8 +103,8 @@ def _run_job(scenarios: Sequence[Scenario], limit_s: float) -> list[Report]:
     with startup.sentences(), startup.tidy():
         env = job.environment(classes)
         streams = [
-            _labelled(program.code(scenario, name=name).load().build(env), f"{number} ")
-            for number, (scenario, name) in enumerate(zip(scenarios, names, strict=True))
+            _labelled(program.code(scenarios[number], name=names[number]).load().build(env), f"{number} ")
+            for number in sorted(range(len(scenarios)), key=lambda number: has_own_emission(scenarios[number]))
         ]
         stream = streams[0].union(*streams[1:]) if len(streams) > 1 else streams[0]
     found = [Report(ENGINE) for _ in scenarios]
@@ -118,7 +119,7 @@ def _run_job(scenarios: Sequence[Scenario], limit_s: float) -> list[Report]:
 @cache
 def jar() -> str:
     """Give the jar of our Java classes, compiled once for the JVM of this process."""
-    names = ("ReplayStrategy.java", "ReplayInputs.java", "LateCounter.java", "Label.java")
+    names = ("ReplayStrategy.java", "ReplayInputs.java", "SqlWatermarks.java", "LateCounter.java", "Label.java")
     compiled: str = startup.job().compile_java(*map(program.source, names))
     atexit.register(shutil.rmtree, Path(urlsplit(compiled).path).parent, ignore_errors=True)
     return compiled

