@@ -17,6 +17,7 @@ LESSONS = {
     "4": "late_events",
     "6": "many_inputs",
     "7": "idle_inputs",
+    "8": "alignment",
     "9": "other_windows",
     "10": "barriers",
     "11": "crash_and_restore",
