@@ -245,10 +245,20 @@ def test_the_curve_rises_and_is_a_whole():
 
 
 def test_other_eyes_see_half_the_bound_and_half_the_data():
-    frame = lag.choose(scenario_of(random_rows(9, events=900)), window=WINDOW_MS, goal_on_time=0.95).sensitivity
+    advice = lag.choose(scenario_of(random_rows(9, events=900)), window=WINDOW_MS, goal_on_time=0.95)
+    frame = advice.sensitivity
     shares = frame.set_index("what")["on_time_share"]
+    assert list(frame["least_ms"][:3]) == [advice.judged.least(0.95)] * 3
     assert shares["half"] <= shares["advised"] <= shares["twice"]
     assert list(frame["what"])[-2:] == ["first half of the data", "second half of the data"]
+
+
+def test_halves_that_need_different_bounds_are_named():
+    rows = steady(100) + [("k", 60_000 * m - 150_000 * (m % 2), 60_000 * m + 500, 0) for m in range(100, 200)]
+    warnings = lag.choose(scenario_of(rows), window="1 min").warnings
+    assert any(
+        w.startswith("The bound that reaches the goal is not steady: it is 0 in the first half") for w in warnings
+    )
 
 
 def test_tables_by_hour_and_partition():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -151,22 +151,17 @@ class Advice:
     def sensitivity(self) -> pd.DataFrame:
         """The advice under other eyes: half and twice the bound, and each half of the data alone.
 
-        `what`, `bound`, `on_time_share`, `wait_ms`, `least_ms` (the least bound that reaches the goal there).
+        `what`, `bound`, `on_time_share`, `least_ms` (the least bound that reaches the goal there).
         """
-        halves = np.arange(len(self.judged.measured)) < len(self.judged.measured) // 2
-        parts = {"advised": (self.judged, self.bound_ms)}
-        if self.bound_ms:
-            parts |= {"half": (self.judged, self.bound_ms // 2), "twice": (self.judged, 2 * self.bound_ms)}
-        for name, wanted in (("first half of the data", halves), ("second half of the data", ~halves)):
-            if wanted.any():
-                part = Bounds(self.judged.measured.only(wanted), self.judged.window_ms, self.judged.offset_ms)
-                parts[name] = part, self.bound_ms
         rows = []
-        for name, (bounds, bound_ms) in parts.items():
-            point = bounds.at(bound_ms, self.lateness_ms)
-            least_ms = bounds.least(self.goal.on_time)
-            rows.append((name, _text(bound_ms), point.on_time / point.events, point.wait_ms, least_ms))
-        return pd.DataFrame(rows, columns=["what", "bound", "on_time_share", "wait_ms", "least_ms"])
+        for what, factor in (("advised", 1), ("half", 0.5), ("twice", 2)):
+            bound_ms = int(self.bound_ms * factor)
+            rows.append((what, _text(bound_ms), self.judged.on_time(bound_ms) / len(self.judged.measured)))
+        for what, part in halves(self.judged).items():
+            rows.append((what, _text(self.bound_ms), part.on_time(self.bound_ms) / len(part.measured)))
+        least = [self.judged] * 3 + list(halves(self.judged).values())
+        frame = pd.DataFrame(rows, columns=["what", "bound", "on_time_share"])
+        return frame.assign(least_ms=[bounds.least(self.goal.on_time) for bounds in least])
 
     @property
     def sentence(self) -> str:
@@ -178,7 +173,7 @@ class Advice:
             f"the first result of their window (goal {_percent(goal.on_time)}). "
         )
         if point.wait_ms is None:
-            text += "No window fires within the data. "
+            text += "The data end before the windows have fired, so how long they wait cannot be told. "
         else:
             added = f", {checks.rough(round(point.added_ms))} of it for the bound" if point.added_ms else ""
             most = f" (goal {duration_text(goal.max_wait_ms)})" if goal.max_wait_ms is not None else ""
@@ -186,11 +181,7 @@ class Advice:
                 f"In 95 % of the windows the first result comes within {checks.rough(point.wait_ms)} of the window's "
                 f"end{most}, on average {checks.rough(round(point.mean_wait_ms or 0))} after it{added}. "
             )
-        text += (
-            f"With a lateness of {_text(point.lateness_ms)}, {_share(point.late, point.events)} are counted late and "
-            f"{_share(point.lost, point.events)} ({point.lost:,}) are later than that: side output, or dropped. "
-            f"At most {point.state:,} {windows} have state at once."
-        )
+        text += f"{self._of_the_rest(point)} At most {point.state:,} {windows} have state at once."
         return text if self.met else f"{self._shortfall()} {text}"
 
     def code(self, language: str = "pyflink") -> str:
@@ -243,6 +234,17 @@ class Advice:
         most_ms = self.goal.max_wait_ms
         return enough and (most_ms is None or (point.wait_ms is not None and point.wait_ms <= most_ms))
 
+    def _of_the_rest(self, point: Point) -> str:
+        if point.on_time == point.events:
+            return "None is late."
+        lost = f"{_share(point.lost, point.events)} ({point.lost:,})" if point.lost else "none"
+        if not point.lateness_ms:
+            return f"Without lateness, {lost} are late: side output, or dropped."
+        return (
+            f"With a lateness of {_text(point.lateness_ms)}, {_share(point.late, point.events)} are counted late, and "
+            f"{lost} are later than that: side output, or dropped."
+        )
+
     def _shortfall(self) -> str:
         least_ms = self.judged.least(self.goal.on_time)
         wait_ms = self.judged.at(least_ms, self.lateness_ms).wait_ms
@@ -290,7 +292,17 @@ def advise(
         warnings += checks.holding(judged.measured, judged, bound_ms)
     warnings += checks.silences(judged.measured, idle_ms)
     warnings += checks.small(judged, goal.on_time)
+    warnings += checks.unsteady({what: part.least(goal.on_time) for what, part in halves(judged).items()})
     return Advice(measured, as_is, judged, goal, bound_ms, lateness_ms, idle_ms, tuple(warnings))
+
+
+def halves(bounds: Bounds) -> dict[str, Bounds]:
+    """Give the first and the second half of the events as data of their own."""
+    first = np.arange(len(bounds.measured)) < len(bounds.measured) // 2
+    if not first.any():
+        return {}
+    parts = {"first half of the data": first, "second half of the data": ~first}
+    return {what: replace(bounds, measured=bounds.measured.only(wanted)) for what, wanted in parts.items()}
 
 
 def length_ms(name: str, value: Any) -> int:

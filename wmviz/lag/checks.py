@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -116,6 +116,13 @@ def small(bounds: Bounds, goal: float) -> Iterator[str]:
             f"The goal lets {events * (1 - goal):.1f} of {events:,} events be late: too few to tell. Measure at least "
             f"{round(10 / (1 - goal)):,} events."
         )
+
+
+def unsteady(least_ms: Mapping[str, int]) -> Iterator[str]:
+    """Say if one half of the data needs a much larger bound than the other."""
+    if least_ms and max(least_ms.values()) > 2 * min(least_ms.values()) + 1_000:
+        parts = " and ".join(f"{rough(ms) if ms else '0'} in the {what}" for what, ms in least_ms.items())
+        yield f"The bound that reaches the goal is not steady: it is {parts}. Measure longer, and look at the curve."
 
 
 def rough(ms: int) -> str:
