@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wmviz.flink.schedule import SETTLED_TICKS, settled_ms
-from wmviz.flink.sql import FIRST_MS, LAST_MS, in_sql, is_declared, timed, uses_table_function
+from wmviz.flink.sql import (
+    EVERY_TIMER_MS,
+    FIRST_MS,
+    LAST_MS,
+    in_sql,
+    is_declared,
+    settling_ms,
+    timed,
+    uses_table_function,
+)
 from wmviz.flink.startup import FlinkError
 from wmviz.scenario import Scenario, check_scenario
-from wmviz.times import MAX_MS
+from wmviz.times import MAX_MS, duration_text
 
+BARRIERS = "barriers shows checkpoints of a job with a slow operator on Flink"
 CRASH = "recover shows a crash on Flink"
 SAVEPOINT = "resume shows a savepoint on Flink"
 ALIGNED = "align shows a fast source that waits for a slow one, on Flink"
 FILES = "write_files shows a sink that commits with the checkpoint, on Flink"
 LONGEST_CLOCK_MS = 100 * 365 * 86_400_000
+MOST_TIMERS = 20_000_000
+"""It takes Flink some ten seconds to run so many."""
 
 
 def refuse(scenario: Scenario) -> None:
@@ -93,16 +105,12 @@ def _lives_in_real_time(scenario: Scenario) -> str | None:
     what = {happening.what for happening in scenario.happenings}
     aligned = scenario.alignment is not None and scenario.strategy_at == "source"
     moment = "what a checkpoint holds is up to the moment it is taken"
+    slow, under_work = "an operator that takes time (work)", BARRIERS if scenario.checkpoints else ""
     for is_so, has, why, shows in (
-        (
-            scenario.work_ms > 0,
-            "an operator that takes time (work)",
-            "how long its events wait is up to the machine",
-            "",
-        ),
+        (scenario.sink == "transactional", "a transactional sink", "it commits when a checkpoint is complete", FILES),
+        (scenario.work_ms > 0, slow, "how long its events wait is up to the machine", under_work),
         (bool({"stop", "savepoint"} & what), "a savepoint", moment, SAVEPOINT),
         ("crash" in what, "a crash", moment, CRASH),
-        (scenario.sink == "transactional", "a transactional sink", "it commits when a checkpoint is complete", FILES),
         (scenario.checkpoints is not None, "checkpoints", "what they hold is up to the moment they are taken", CRASH),
         (aligned, "watermark alignment", "sources hear of its limit when a message comes through", ALIGNED),
     ):
@@ -127,6 +135,18 @@ def _outlasts_the_clock(scenario: Scenario) -> str | None:
     )
 
 
+def _has_too_many_timers(scenario: Scenario) -> str | None:
+    if settling_ms(scenario) != EVERY_TIMER_MS:
+        return None
+    timer_ms, lasts_ms = timed(scenario).interval_ms, settled_ms(scenario) - scenario.grid_start_ms
+    if lasts_ms <= MOST_TIMERS * timer_ms:
+        return None
+    return (
+        f"{scenario.name} lasts for more than {MOST_TIMERS:,} timers of SQL's operator, one every "
+        f"{duration_text(timer_ms)}, and each one matters. Make the interval or the idle timeout longer."
+    )
+
+
 def _at_the_ends_of_time(scenario: Scenario) -> str | None:
     window = scenario.window
     reach_ms = MAX_MS - window.size_ms - window.slide_ms - window.gap_ms
@@ -142,6 +162,7 @@ REASONS: tuple[Callable[[Scenario], str | None], ...] = (
     _outside_of_sql,
     _lives_in_real_time,
     _outlasts_the_clock,
+    _has_too_many_timers,
     _at_the_ends_of_time,
 )
 """Each gives a sentence if a scenario cannot be replayed for this reason."""
