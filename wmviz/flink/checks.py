@@ -16,8 +16,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from wmviz.flink import program, recorded, startup
+from wmviz.flink.alignment import align
 from wmviz.flink.replay import RECORD_SWITCH, jar
 from wmviz.flink.rest import Rest, live
+from wmviz.flink.resume import resume
 from wmviz.flink.standalone import free_port
 from wmviz.flink.startup import ENGINE, FlinkError
 from wmviz.scenario import ScenarioError, json_text
@@ -42,7 +44,7 @@ def ask(name: str) -> Answer:
     Returns
     -------
     Mapping
-        The answer, as JSON data; where PyFlink is missing, one that was recorded.
+        The answer, as JSON data; where PyFlink is missing, and to the questions of `LONG`, one that was recorded.
 
     Raises
     ------
@@ -54,13 +56,14 @@ def ask(name: str) -> Answer:
     if name not in QUESTIONS:
         raise ScenarioError(f"{name!r} is no question to Flink; write one of {', '.join(QUESTIONS)}")
     can, why = startup.available()
-    if not can:
-        recorded.show_label(ENGINE, why)
+    recording = bool(os.environ.get(RECORD_SWITCH))
+    if not can or (name in LONG and not recording):
+        recorded.show_label(ENGINE, why or LONG[name])
         return answered(name)
     startup.job()
     with startup.sentences():
         answer = QUESTIONS[name]()
-    if os.environ.get(RECORD_SWITCH):
+    if recording:
         FOLDER.mkdir(exist_ok=True)
         _path(name).write_text(json_text(dict(answer)), encoding="utf-8")
     return answer
@@ -229,6 +232,18 @@ def _without_windows() -> Answer:
     }
 
 
+def _alignment() -> Answer:
+    """Say for each place of the strategy whether a fast source was held back."""
+    return {place: align(place).is_held for place in ("source", "after")}
+
+
+def _savepoint() -> Answer:
+    """Stop a job with a savepoint and resume it: the watermarks that the last and the first event met."""
+    done = resume()
+    last, first = ([line["watermark_ms"] for line in lines if "event" in line] for lines in (done.before, done.after))
+    return {"before_ms": last[-1], "after_ms": first[0]}
+
+
 def _event_time() -> Any:
     """Make an assigner that takes the second field of a row."""
     from pyflink.common.watermark_strategy import TimestampAssigner
@@ -245,5 +260,13 @@ QUESTIONS: Mapping[str, Callable[[], Answer]] = {
     "assigner-order": _assigner_order,
     "watermarks-call": _watermarks_call,
     "without-windows": _without_windows,
+    "alignment": _alignment,
+    "savepoint": _savepoint,
 }
 """Name of a question → what answers it."""
+
+LONG: Mapping[str, str] = {
+    "alignment": "It takes half a minute. wmviz.flink.align() runs it here.",
+    "savepoint": "It takes a while. wmviz.flink.resume() runs it here.",
+}
+"""Questions that take long → why the recorded answer is shown, and how to ask."""

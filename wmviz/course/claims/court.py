@@ -100,11 +100,17 @@ class Trial:
         """True if the claim holds in every case, false if in none; else it depends. Without a case: not run."""
         return verdict_of(self.cases)
 
+    def has_common_cases(self, other: Trial) -> bool:
+        """Whether both have a case in common, so that they can be compared one by one."""
+        return bool({case.where for case in self.cases} & {case.where for case in other.cases})
+
     def agrees_with(self, other: Trial) -> bool:
-        """Whether each case that both have came out the same; if they have none in common, whether the verdict did."""
+        """Whether each case that both have came out the same; without one, whether both saw the claim hold or fail."""
         theirs = {case.where: case for case in other.cases}
         common = [case for case in self.cases if case.where in theirs]
-        return all(case == theirs[case.where] for case in common) if common else self.verdict == other.verdict
+        if not common:
+            return {case.holds for case in other.cases} <= {case.holds for case in self.cases}
+        return all(case == theirs[case.where] for case in common)
 
 
 def verdict_of(cases: Iterable[Case]) -> str:
@@ -115,8 +121,9 @@ def verdict_of(cases: Iterable[Case]) -> str:
     return DEPENDS if len(held) == 2 else TRUE if held == {True} else FALSE
 
 
+@cache
 def on_our_engine(claim: Claim) -> Trial:
-    """Try a claim on the engine of this course."""
+    """Try a claim on the engine of this course, once: the same jobs give the same results."""
     return Trial(claim, "wmviz", tuple(claim.cases({name: wmviz.simulate(s) for name, s in claim.jobs().items()})))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import wmviz
@@ -117,6 +117,12 @@ def _alignment_cases(runs: Runs) -> Iterator[Case]:
     )
 
 
+def _aligned(answer: Mapping[str, Any]) -> Iterator[Case]:
+    held = {place: "is held back" if answer[place] else "is not held back" for place in ("after", "source")}
+    seen = f"after the source the fast one {held['after']}, on the source it {held['source']}"
+    yield Case("a fast and a slow source on Flink", bool(answer["after"]), seen)
+
+
 CLAIMS = (
     Claim(
         26,
@@ -161,5 +167,7 @@ CLAIMS = (
         "8",
         _alignment,
         _alignment_cases,
+        asks="alignment",
+        answers=_aligned,
     ),
 )

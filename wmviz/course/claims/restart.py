@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import wmviz
 from wmviz.course.claims.court import Case, Claim, Jobs, Runs, counted, job
 from wmviz.scenario import Scenario
-from wmviz.times import duration_ms, duration_text
+from wmviz.times import duration_ms, duration_text, time_text
 from wmviz.trace import Kind, Trace
 
 
@@ -31,6 +31,12 @@ def _restored_cases(runs: Runs) -> Iterator[Case]:
         late = bool(trace.dropped_count)
         how = "late, as before the crash" if late else "on time: it opens the window that had fired anew"
         yield Case(f"{where}: 6 am has fired, crash, restore; then 6:56 arrives", late, f"it is {how}")
+
+
+def _resumed(answer: Mapping[str, Any]) -> Iterator[Case]:
+    before_ms, after_ms = answer["before_ms"], answer["after_ms"]
+    seen = f"the last event before it met {time_text(before_ms)}, the first one after it {time_text(after_ms)}"
+    yield Case("DataStream API: a savepoint on Flink, and the job that resumes from it", after_ms >= before_ms, seen)
 
 
 def _replays() -> Jobs:
@@ -137,7 +143,9 @@ CLAIMS = (
         "11",
         _restored,
         _restored_cases,
-        elsewhere="Flink's own window operator in `tests/semantics/cases/`, with a snapshot and a restore",
+        asks="savepoint",
+        answers=_resumed,
+        elsewhere="of the window aggregation of SQL only the class was read",
     ),
     Claim(
         15,

@@ -74,7 +74,8 @@ def _evidence(ours: Trial, flink: Trial) -> str:
     tried_on = [_cases(len(trial.cases), trial.engine) for trial in (ours, flink) if trial.cases]
     if ours.engine == flink.engine or len(tried_on) < 2:
         return tried_on[-1] if tried_on else "none"
-    return f"{', '.join(tried_on)}: {'the same' if ours.agrees_with(flink) else 'OTHER RESULTS'}"
+    agreed = "the same" if ours.has_common_cases(flink) else "in line"
+    return f"{', '.join(tried_on)}: {agreed if ours.agrees_with(flink) else 'OTHER RESULTS'}"
 
 
 def _cases(number: int, engine: str) -> str:
