@@ -139,6 +139,8 @@ class Client:
                     )
                 if time.monotonic() > until:
                     raise TimeoutError
+            if answer.length:
+                raise DiagnosisError(f"{self.address}{path} stops in the middle of its answer.")
             return answer.status, answer.headers.get("Location") or "", bytes(body)
         except TimeoutError:
             raise DiagnosisError(
@@ -181,7 +183,7 @@ class Client:
         if status >= 400:
             raise DiagnosisError(f"{where} answers {status}: {_reason(data, body)}", status)
         if data is None:
-            raise DiagnosisError(f"{where} answers, but not like Flink: {shown(_plain(body))}", status)
+            raise DiagnosisError(f"{where} answers, but not like Flink: {_plain(body)!r}", status)
         return data
 
 
@@ -212,10 +214,11 @@ def _reason(data: Any, body: bytes) -> str:
     errors = data.get("errors") if isinstance(data, dict) else None
     if isinstance(errors, list) and errors:
         return next((line for line in str(errors[0]).splitlines() if line.strip()), "no reason given")
-    return shown(_plain(body)) if body else "no reason given"
+    return repr(_plain(body)) if body else "no reason given"
 
 
 def _plain(body: bytes) -> str:
     """Give the words of a page without its marks."""
     text = re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", body[:4000].decode(errors="replace"), flags=re.S | re.I)
-    return " ".join(text.split()) or "an empty answer"
+    words = " ".join(text.split()) or "an empty answer"
+    return words if len(words) <= 120 else f"{words[:117]}..."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from wmviz.diagnosis.answers import Answers
@@ -153,8 +154,9 @@ class Diagnosis:
         lines = [self.headline, f"  {self._read()}"]
         for number, cause in enumerate(self.causes, 1):
             lines += ["", f"{number}. {cause.title} [{cause.name}, {cause.certainty}]"]
-            lines += [f"   - {sentence}" for sentence in cause.evidence]
-            lines += [f"   Do: {cause.advice}"]
+            for sentence in cause.evidence:
+                lines += _wrapped(sentence, "   - ")
+            lines += _wrapped(cause.advice, "   Do: ")
             if fix := cause.fix.get(language) or next(iter(cause.fix.values()), None):
                 lines += ["", *(f"       {line}" for line in fix.splitlines())]
         lines += _listed("Noticed", self.notes)
@@ -333,7 +335,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-MOST_ROWS = 60
+MOST_ROWS, WIDTH = 60, 110
 
 
 def _text_table(rows: list[dict[str, Any]]) -> list[str]:
@@ -357,7 +359,14 @@ def _html_table(rows: list[dict[str, Any]]) -> str:
 
 
 def _listed(title: str, sentences: tuple[str, ...]) -> list[str]:
-    return ["", f"{title}:", *(f"  - {sentence}" for sentence in sentences)] if sentences else []
+    lines = ["", f"{title}:"] if sentences else []
+    for sentence in sentences:
+        lines += _wrapped(sentence, "  - ")
+    return lines
+
+
+def _wrapped(sentence: str, lead: str) -> list[str]:
+    return wrap(sentence, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False)
 
 
 def _html_list(title: str, sentences: tuple[str, ...] | list[str]) -> str:

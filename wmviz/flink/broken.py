@@ -80,13 +80,17 @@ class _Parts:
 
 
 SILENT = "    topic = topic.silent(1, 5_000)  # partition 1 falls silent after 5 s\n"
+WITH_IDLENESS = (
+    "    runs = env.from_source",
+    "    strategy = strategy.with_idleness(Duration.of_seconds(3))\n    runs = env.from_source",
+)
 JOBS = {
     "idle-partition": _Parts(
         "A partition falls silent, and no window fires any more.",
         "Two partitions, two subtasks; nothing is written to one of them after 5 seconds.",
         2,
         ON_SOURCE.format(topic=SILENT, parallelism=2, strategy=BOUND_2_S, windows=""),
-        ((BOUND_2_S, f"{BOUND_2_S}.with_idleness(Duration.of_seconds(3))"),),
+        (WITH_IDLENESS,),
     ),
     "more-subtasks-than-partitions": _Parts(
         "One partition, two source subtasks: no window ever fires.",
@@ -96,7 +100,7 @@ JOBS = {
         (('"runs", Types.STRING())', '"runs", Types.STRING()).set_parallelism(1)'),),
     ),
     "wrong-timestamps": _Parts(
-        "The assigner gives seconds, and Flink expects milliseconds: no window fires for an hour or so.",
+        "The assigner gives seconds, and Flink expects milliseconds: no window fires for more than an hour.",
         "The phones write their time in seconds since 1970.",
         1,
         AFTER_SOURCE,
@@ -141,7 +145,7 @@ HEALTHY = {
         "A healthy job with a quiet partition.",
         "Nothing is written to one of two partitions after 5 seconds; it is left out of the minimum.",
         2,
-        JOBS["idle-partition"].build.replace(BOUND_2_S, f"{BOUND_2_S}.with_idleness(Duration.of_seconds(3))"),
+        JOBS["idle-partition"].build.replace(*WITH_IDLENESS),
     ),
 }
 
@@ -204,7 +208,7 @@ class BrokenJob:
     @property
     def program(self) -> Program:
         """The whole program, to read, save and run alone."""
-        assigner = "EventTime" in self.build
+        assigner = "EventTime()" in self.build
         side = "OutputTag" in self.build
         watermark = "from pyflink.common.watermark_strategy import TimestampAssigner\n" * assigner
         stream = f"from pyflink.datastream import {'OutputTag, ' * side}StreamExecutionEnvironment"
@@ -212,8 +216,9 @@ class BrokenJob:
             title=self.title,
             about=self._parts.about,
             name=self._name,
+            duration="Duration, " * ("Duration" in self.build),
             imports=watermark + stream,
-            classes=self._mended(EVENT_TIME) + "\n" if assigner else "",
+            classes=self._mended(EVENT_TIME) if assigner else "",
             partitions=self._parts.partitions,
             build=self.build,
             topic=program.source("Topic.java"),
