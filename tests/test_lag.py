@@ -407,21 +407,23 @@ def test_it_shows_itself_as_text_and_as_html():
 
 def test_the_charts_take_an_advice():
     advice = lag.choose(scenario_of(random_rows(8, events=2_000)), window=WINDOW_MS)
-    chart = advice.chart()
-    assert chart._repr_mimebundle_()["text/plain"].startswith("Completeness against latency. Advised: ")
-    frame = charts.completeness(advice, ["0", "5 s"]).data
-    assert sorted(set(frame["bound_ms"])) == [0, 5_000]
-    assert frame.groupby("bound_ms")["events"].sum().eq(2_000).all()
+    assert advice.chart()._repr_mimebundle_()["text/plain"].startswith("What a bound leaves out. Advised: bound ")
+    frame = charts.completeness(advice, ["0", "5 s"]).data.set_index(["bound_ms", "outcome"])["share"]
+    for bound_ms in (0, 5_000):
+        point = advice.at(bound_ms)
+        assert frame[bound_ms, "missing in the first result"] == pytest.approx(1 - point.on_time / 2_000)
+        assert frame[bound_ms, "never counted"] == pytest.approx(point.lost / 2_000)
 
 
 def test_the_curve_is_that_of_the_chart_that_runs_the_scenario():
     scenario = scenario_of(random_rows(8, events=300, keys=1))
     advice = lag.choose(scenario, window=WINDOW_MS, lateness=0)
-    bounds = ["0", "2 s", "10 s"]
-    ours = charts.completeness(advice, bounds).data.set_index(["bound_ms", "outcome"])["events"]
-    ran = charts.completeness(scenario, bounds).data.set_index(["bound_ms", "outcome"])["events"]
-    for (bound_ms, outcome), events in ran.items():
-        assert ours.get((bound_ms, outcome), 0) == events, (bound_ms, outcome)
+    ran = charts.completeness(scenario, ["0", "2 s", "10 s"]).data.set_index(["bound_ms", "outcome"])
+    for bound_ms in (0, 2_000, 10_000):
+        point = advice.at(bound_ms)
+        of_bound = ran.loc[bound_ms]
+        assert of_bound["events"].get("in the first result", 0) == point.on_time
+        assert of_bound["events"].get("late", 0) == point.lost
 
 
 def test_importing_wmviz_does_not_load_it():

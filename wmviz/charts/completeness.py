@@ -23,8 +23,9 @@ from wmviz.stage.marks import Look
 from wmviz.times import MAX_MS, MIN_MS, duration_ms, duration_text, shown
 from wmviz.trace import Kind, Trace, TraceError, WindowOf
 
-MOST_BOUNDS, MOST_ADVISED = 40, 8
+MOST_BOUNDS, MOST_ADVISED = 40, 10
 _FIRST, _LATER, _LATE, _WAITING = "in the first result", "counted late", "late", "no result yet"
+_MISSING, _LOST = "missing in the first result", "never counted"
 OUTCOMES = (_FIRST, _LATER, _LATE, _WAITING)
 _COLUMNS = ["bound_ms", "bound", "added_latency_ms", "wait_ms", "outcome", "events", "share"]
 
@@ -53,7 +54,7 @@ def completeness(
     ----------
     data
         A scenario whose windows fire by the watermark, or a trace of one. A run of 170,000 events takes some 4 seconds.
-        Or the advice of `wmviz.lag.choose`, which has the numbers without a run; its windows have no keys.
+        Or the advice of `wmviz.lag.choose`: then what is drawn is the share that a bound leaves out.
     bounds
         Durations: ``["0", "30 s", "2 min"]``, or ms. Without them, round ones up to the largest disorder.
     width
@@ -64,7 +65,8 @@ def completeness(
     altair.LayerChart
         Its data, one row for each bound and outcome: ``bound_ms``, ``bound`` (the same as text), ``added_latency_ms``,
         ``wait_ms`` (first result minus the window's end, on average), both missing where no window fires before the
-        end; ``outcome``, ``events`` (a number), ``share`` (from 0 to 1); ``place`` (on the axis).
+        end; ``outcome``, ``events`` (a number), ``share`` (from 0 to 1); ``place`` (on the axis). Of an advice it has
+        ``bound_ms``, ``bound``, ``place``, ``added_ms``, ``outcome`` and ``share``.
 
     Raises
     ------
@@ -78,28 +80,59 @@ def completeness(
     scenario, width = _scenario_of(data), check_width(width)
     bounds_ms = disorder_bounds(scenario) if bounds is None else read_bounds(bounds)
     frame = completeness_rows(scenario, bounds_ms)
-    return _drawn(frame, name_of(scenario), "Each point is a run with the bound above it.", width)
-
-
-def _advised(advice: Advice, bounds: Sequence[int | str] | None, width: int) -> alt.LayerChart:
-    """Draw the curve of an advice, thinned so that its labels have room."""
-    bounds_ms = thinned(list(advice.curve["bound_ms"]), MOST_ADVISED) if bounds is None else read_bounds(bounds)
-    curve = advice.curve_at(sorted({0, advice.bound_ms, *bounds_ms} if bounds is None else bounds_ms))
-    parts = []
-    for outcome, name in ((_FIRST, "on_time"), (_LATER, "late"), (_LATE, "lost")):
-        shares = curve.assign(outcome=outcome, share=curve[f"{name}_share"], events=curve[name])
-        parts.append(shares.rename(columns={"added_ms": "added_latency_ms"}).assign(wait_ms=curve["mean_wait_ms"]))
-    frame = pd.concat(parts)[_COLUMNS].astype({"added_latency_ms": float, "wait_ms": float}).reset_index(drop=True)
-    said = f"Advised: {_bound_text(advice.bound_ms)}, lateness {_bound_text(advice.lateness_ms)}."
-    return _drawn(frame, "Completeness against latency", said, width)
-
-
-def _drawn(frame: pd.DataFrame, name: str, said: str, width: int) -> alt.LayerChart:
-    what = [f"{said} Added latency: compared with a bound of 0, mean over windows."]
+    what = [
+        "Each point is a run with the bound above it. Added latency: compared with a bound of 0, mean over windows."
+    ]
     if frame["added_latency_ms"].isna().any():
         what.append("– is no latency: only the end of the input makes windows fire.")
     drawn = frame[frame.groupby("outcome")["events"].transform("sum") > 0]
-    return headed(_chart(drawn, width), name, what, width)
+    return headed(_chart(drawn, width), name_of(scenario), what, width)
+
+
+def _advised(advice: Advice, bounds: Sequence[int | str] | None, width: int) -> alt.LayerChart:
+    """Draw the curve of an advice: what is missing in the first result, and what is never counted."""
+    bounds_ms = list(advice.curve["bound_ms"]) if bounds is None else read_bounds(bounds)
+    if bounds is None:
+        bounds_ms = sorted({0, advice.bound_ms, *thinned(bounds_ms, MOST_ADVISED)})
+    curve = advice.curve_at(bounds_ms)
+    shares = {_MISSING: 1 - curve["on_time_share"], _LOST: curve["lost_share"]}
+    parts = [curve.assign(outcome=what, share=share, place=curve.index) for what, share in shares.items()]
+    frame = pd.concat(parts)[["bound_ms", "bound", "place", "added_ms", "outcome", "share"]].reset_index(drop=True)
+    said = f"Advised: bound {_bound_text(advice.bound_ms)}, lateness {_bound_text(advice.lateness_ms)}."
+    what = [f"{said} Added latency: compared with a bound of 0, mean over windows."]
+    if curve["added_ms"].isna().any():
+        what.append("– is no latency: the data end before windows fire.")
+    return headed(_missing_chart(frame, advice.bound_ms, width), "What a bound leaves out", what, width)
+
+
+def _missing_chart(frame: pd.DataFrame, advised_ms: int, width: int) -> alt.LayerChart:
+    points = frame.drop_duplicates("bound_ms")
+    across = alt.Scale(domain=[-0.4, max(len(points) - 0.6, 0.4)], nice=False)
+    latency = ["–" if isnan(ms) else short_duration(ms) if ms else "0" for ms in points["added_ms"].astype(float)]
+    below = labelled(list(enumerate(latency)), grid=False, labelAngle=-35)
+    above = labelled(list(enumerate(points["bound"])), orient="top", grid=True, titlePadding=4, labelAngle=-35)
+    most = max(frame["share"].max() * 1.15, 1e-4)
+    share = {"scale": alt.Scale(domain=[0, most], nice=False), "axis": alt.Axis(format="~p")}
+    base = alt.Chart().encode(
+        alt.X("place:Q", scale=across, axis=below, title="added latency: how much later the first result comes"),
+        alt.Y("share:Q", title="share of the events", **share),
+        alt.Color("outcome:N", scale=scale((_MISSING, _LOST), (ORANGE, RED)), title=None),
+        alt.Order("bound_ms:Q"),
+    )
+    shape = alt.Shape("outcome:N", scale=scale((_MISSING, _LOST), ("diamond", CROSS)), title=None)
+    first = frame[frame["outcome"] == _MISSING]
+    said = alt.Chart(first.assign(said=[f"{part:.2%}" for part in first["share"]])).mark_text(
+        dx=6, dy=-10, align="left", fontSize=11
+    )
+    texts = said.encode(alt.X("place:Q", scale=across), alt.Y("share:Q", **share), alt.Text("said:N"))
+    here = alt.Chart(points[points["bound_ms"] == advised_ms]).mark_rule(color=INK, strokeDash=[4, 3])
+    advised = here.encode(alt.X("place:Q", scale=across))
+    lines = alt.layer(base.mark_line(), base.mark_point(opacity=1).encode(shape), texts, advised)
+    bounds = alt.Chart(points).mark_point(opacity=0)
+    bounds = bounds.encode(
+        alt.X("place:Q", scale=across, axis=above, title="out-of-orderness bound; the dashed one is advised")
+    )
+    return alt.layer(lines, bounds, data=frame).resolve_scale(x="independent").properties(width=width, height=260)
 
 
 def _bound_text(ms: int) -> str:

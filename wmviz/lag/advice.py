@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from wmviz.lag import checks, strategy
-from wmviz.lag.bounds import Bounds, Point, round_down, round_up
+from wmviz.lag.bounds import ROUND_MS, Bounds, Point, round_down, round_up
 from wmviz.lag.measured import Measured
 from wmviz.lag.reading import LagError, Longs
 from wmviz.times import duration_ms, duration_text, shown
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SHARES = (0.5, 0.9, 0.95, 0.97, 0.99, 0.995, 0.999, 1.0)
 _HOUR_MS = 3_600_000
 _MOST_KEYS = 10
+_FIRST_SHARE = 0.02
+"""The curve begins where so many of the late events would be on time."""
 
 
 @dataclass(frozen=True)
@@ -220,14 +222,11 @@ class Advice:
     @property
     def _bounds_ms(self) -> list[int]:
         """Round bounds from 0 to the largest that is needed, and the advised one."""
-        largest_ms = int(self.judged.sorted_ms[-1])
-        smallest_ms = self.judged.least(0.9)
-        span = [0, largest_ms, self.bound_ms]
-        at_ms = round_up(max(smallest_ms, largest_ms // 10_000, 1))
-        while at_ms < largest_ms and len(span) < 60:
-            span.append(at_ms)
-            at_ms = max(round_up(at_ms + 1), at_ms * 2 if at_ms > 100_000_000 else 0)
-        return sorted({round_up(ms) if ms == largest_ms else ms for ms in span})
+        needed_ms = self.judged.sorted_ms[self.judged.sorted_ms > 0]
+        if not len(needed_ms):
+            return sorted({0, self.bound_ms})
+        first_ms, last_ms = round_up(_quantile(needed_ms, _FIRST_SHARE)), round_up(int(needed_ms[-1]))
+        return sorted({0, self.bound_ms, last_ms, *(ms for ms in ROUND_MS if first_ms <= ms <= last_ms)})
 
     def _reaches(self, point: Point) -> bool:
         enough = point.on_time >= self.goal.on_time * point.events - 1e-6
