@@ -11,10 +11,12 @@ from typing import Any, Literal
 from wmviz.course.answers import AnswerError
 
 LESSONS = {
+    "0": "start_here",
     "1": "two_clocks",
     "2": "watermarks",
     "3": "windows_fire",
     "4": "late_events",
+    "5": "choosing_the_bound",
     "6": "many_inputs",
     "7": "idle_inputs",
     "8": "alignment",
@@ -29,6 +31,7 @@ LESSONS = {
 
 SHEETS = {
     "4": "late_events",
+    "6": "many_inputs",
 }
 """Number of the lesson → module in ``wmviz.course.sheets`` that holds the tasks of its exercise sheet."""
 
