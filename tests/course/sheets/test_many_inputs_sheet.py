@@ -1,0 +1,126 @@
+"""Sheet 6: right answers in any form, and the message that each typical wrong one gets."""
+
+import pytest
+
+import wmviz
+from wmviz import course
+from wmviz.course.sheets import many_inputs as sheet
+from wmviz.times import MIN_MS, time_ms
+
+
+class Minimum:
+    def __init__(self, channels):
+        self.watermarks_ms = [MIN_MS] * channels
+        self.through_ms = MIN_MS
+
+    def combined(self):
+        return min(self.watermarks_ms)
+
+    def on_watermark(self, channel, watermark_ms):
+        self.watermarks_ms[channel] = watermark_ms
+        lowest_ms = self.combined()
+        if lowest_ms <= self.through_ms:
+            return None
+        self.through_ms = lowest_ms
+        return lowest_ms
+
+
+class Maximum(Minimum):
+    def combined(self):
+        return max(self.watermarks_ms)
+
+
+class OnlyThoseSeen(Minimum):
+    def combined(self):
+        return min(ms for ms in self.watermarks_ms if ms > MIN_MS)
+
+
+class Slow(Minimum):
+    """Lets a watermark through one too late."""
+
+    def __init__(self, channels):
+        super().__init__(channels)
+        self.before_ms = MIN_MS
+
+    def combined(self):
+        before_ms, self.before_ms = self.before_ms, min(self.watermarks_ms)
+        return before_ms
+
+
+RIGHT = [
+    ("combined", "8:09:19.999"),
+    ("combined", time_ms("8:09:19.999")),
+    ("fires", "north@8:10:30"),
+    ("fires", "north 8:10:30"),
+    ("four-readers", sheet.SPARE.replace(subtasks=3)),
+    ("four-readers", sheet.SPARE.replace(subtasks=1)),
+    ("four-readers", sheet.SPARE.replace(idle_timeout="5 min")),
+    ("after-the-source", ["north@8:08:15", "north@8:09:50", "south@8:09:55"]),
+    ("after-the-source", "south@8:09:55, north@8:09:50, north@8:08:15"),
+    ("minimum", Minimum),
+]
+
+WRONG = [
+    ("combined", "8:09:20", "You left out the −1 ms"),
+    ("combined", "8:11:29.999", "furthest ahead"),
+    ("combined", "8:10:09.999", "That is partition 0"),
+    ("combined", "8:02:29.999", "You took the oldest event"),
+    ("combined", "8:09:50", "You forgot the bound"),
+    ("fires", "south@8:10:40", "partitions 1 and 2 are behind"),
+    ("fires", "north@8:10:29.999", "One millisecond short"),
+    ("fires", "south@8:14:10", "has fired before it came"),
+    ("fires", "north@8:03", "does not bring the lowest"),
+    (
+        "four-readers",
+        sheet.SPARE.replace(strategy_at="after"),
+        "After the source each subtask still has its own strategy",
+    ),
+    ("four-readers", sheet.SPARE.replace(bound="0 s"), "The bound is not the cause"),
+    ("four-readers", sheet.SPARE.replace(lateness="5 min"), "Still nothing fires"),
+    ("four-readers", sheet.SPARE.replace(subtasks=3, idle_timeout="10 s"), "lost cars"),
+    ("four-readers", sheet.SPARE.by_server_clock(), "by the server's clock now"),
+    ("four-readers", sheet.SPARE.replace(end_of_input="9:00"), "The bridge does not close"),
+    ("four-readers", sheet.SPARE.replace(window={"trigger": "count:1"}), "not because event time has passed"),
+    ("four-readers", sheet.SPARE.replace(window="5 min"), "The windows were not the fault"),
+    ("four-readers", sheet.SPARE.replace(events=[]), "The events are what they are"),
+    ("after-the-source", [], "north's 8:08:15 meets"),
+    ("after-the-source", ["north@8:08:15", "north@8:09:50", "south@8:09:55", "south@8:11:30"], "has not fired"),
+    ("minimum", Maximum, "it is at its start"),
+    ("minimum", OnlyThoseSeen, "it is at its start"),
+    ("minimum", Slow, "Your valve holds a watermark back"),
+]
+
+
+@pytest.mark.parametrize(("name", "answer"), RIGHT)
+def test_the_right_answer_is_right_in_any_form(name, answer):
+    verdict = course.check(f"6.{name}", answer)
+    assert verdict.right, verdict
+
+
+@pytest.mark.parametrize(("name", "answer", "message"), WRONG)
+def test_a_wrong_answer_gets_the_thought_that_leads_there(name, answer, message):
+    verdict = course.check(f"6.{name}", answer)
+    assert verdict.state == "wrong", verdict
+    assert message in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("combined", "soon"),
+        ("fires", "north@9:00"),
+        ("four-readers", "three"),
+        ("four-readers", sheet.SPARE),
+        ("after-the-source", 3),
+        ("minimum", Minimum(3)),
+        ("minimum", lambda: None),
+    ],
+)
+def test_what_cannot_be_judged_is_not_yet_wrong(name, answer):
+    assert course.check(f"6.{name}", answer).state == "not yet"
+
+
+def test_what_the_whole_sheet_goes_by():
+    assert not wmviz.simulate(sheet.SPARE).all_firings
+    assert not wmviz.simulate(sheet.BRIDGE).outcomes().late
+    assert len(wmviz.simulate(sheet.BRIDGE).all_firings) == 2
