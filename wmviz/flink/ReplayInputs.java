@@ -4,6 +4,7 @@ import java.lang.reflect.Constructor;
 import java.time.Duration;
 import java.util.*;
 import java.util.concurrent.*;
+import java.util.function.Consumer;
 import org.apache.flink.api.common.eventtime.*;
 import org.apache.flink.api.connector.source.*;
 import org.apache.flink.api.java.tuple.*;
@@ -195,6 +196,7 @@ public class ReplayInputs implements WatermarkStrategy {
             this.clock = new PausableRelativeClock(clock);
             generator = job.strategy.createWatermarkGenerator(this);
             out = new TimestampsAndWatermarksOperator.WatermarkEmitter(channel.output);
+            if (generator instanceof Consumer) ((Consumer) generator).accept(channel.output); // a whole operator: SQL's
         }
 
         public void event(Object row, long timestamp, int partition) {
@@ -210,7 +212,8 @@ public class ReplayInputs implements WatermarkStrategy {
         }
 
         public void end() {
-            out.emitWatermark(Watermark.MAX_WATERMARK);
+            if (generator instanceof Runnable) ((Runnable) generator).run();
+            else out.emitWatermark(Watermark.MAX_WATERMARK);
         }
 
         public RelativeClock getInputActivityClock() {

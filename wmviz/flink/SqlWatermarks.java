@@ -1,19 +1,16 @@
 package replay;
 
 import java.lang.reflect.Field;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.*;
+import java.util.function.Consumer;
 import org.apache.flink.api.common.eventtime.*;
-import org.apache.flink.runtime.event.WatermarkEvent;
-import org.apache.flink.streaming.api.operators.*;
-import org.apache.flink.streaming.runtime.streamrecord.*;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
-import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.table.data.*;
 import org.apache.flink.table.runtime.generated.GeneratedWatermarkGeneratorSupplier;
 import org.apache.flink.table.runtime.operators.wmassigners.WatermarkAssignerOperator;
 import org.apache.flink.table.watermark.WatermarkEmitStrategy;
-import org.apache.flink.util.OutputTag;
 import org.apache.flink.util.clock.*;
 
 /**
@@ -93,23 +90,30 @@ public class SqlWatermarks implements WatermarkStrategy {
     }
 
     /** The operator, without a task around it: what its open() would find there is put in by hand. */
-    public static class Behind implements WatermarkGenerator, Output {
+    public static class Behind implements WatermarkGenerator, Consumer, Runnable {
         private final WatermarkAssignerOperator operator;
         private final RelativeClock clock;
-        private WatermarkOutput out;
 
         public Behind(SqlWatermarks sql, RelativeClock clock) throws Exception {
             this.clock = clock;
             Now now = new Now(clock);
             operator = new WatermarkAssignerOperator(null, 0, new Expression(sql.bound), sql.timeout, now);
             Long start = Long.valueOf(clock.relativeTimeMillis());
-            set(AbstractStreamOperator.class, "output", this);
             set(AbstractStreamOperator.class, "processingTimeService", now);
             set(WatermarkAssignerOperator.class, "inputActivityClock", clock);
             set(WatermarkAssignerOperator.class, "watermarkInterval", Long.valueOf(sql.interval));
             set(WatermarkAssignerOperator.class, "lastWatermarkPeriodicEmitTime", start);
             set(WatermarkAssignerOperator.class, "timeSinceLastIdleCheck", start);
             if (sql.interval > 0 || sql.timeout > 0) check(sql);
+        }
+
+        /** Takes the output of the operator. */
+        public void accept(Object output) {
+            try {
+                set(AbstractStreamOperator.class, "output", output);
+            } catch (Exception e) {
+                throw new RuntimeException(e);
+            }
         }
 
         private static void check(SqlWatermarks sql) throws Exception {
@@ -129,8 +133,7 @@ public class SqlWatermarks implements WatermarkStrategy {
             field.set(operator, value);
         }
 
-        public void onEvent(Object event, long timestamp, WatermarkOutput output) {
-            out = output;
+        public void onEvent(Object event, long timestamp, WatermarkOutput unused) {
             try {
                 operator.processElement(new StreamRecord(row(timestamp), timestamp));
             } catch (Exception e) {
@@ -139,8 +142,7 @@ public class SqlWatermarks implements WatermarkStrategy {
         }
 
         /** Called for each timer of the operator. */
-        public void onPeriodicEmit(WatermarkOutput output) {
-            out = output;
+        public void onPeriodicEmit(WatermarkOutput unused) {
             try {
                 operator.onProcessingTime(clock.relativeTimeMillis());
             } catch (Exception e) {
@@ -148,26 +150,14 @@ public class SqlWatermarks implements WatermarkStrategy {
             }
         }
 
-        public void emitWatermark(org.apache.flink.streaming.api.watermark.Watermark watermark) {
-            out.emitWatermark(new Watermark(watermark.getTimestamp()));
+        /** The end of the input. */
+        public void run() {
+            try {
+                operator.finish();
+            } catch (Exception e) {
+                throw new RuntimeException(e);
+            }
         }
-
-        public void emitWatermarkStatus(WatermarkStatus status) {
-            if (status.isIdle()) out.markIdle();
-            else out.markActive();
-        }
-
-        public void collect(Object record) {}
-
-        public void collect(OutputTag tag, StreamRecord record) {}
-
-        public void emitLatencyMarker(LatencyMarker marker) {}
-
-        public void emitRecordAttributes(RecordAttributes attributes) {}
-
-        public void emitWatermark(WatermarkEvent event) {}
-
-        public void close() {}
     }
 
     /** The time that the operator sees. */

@@ -267,7 +267,7 @@ def _replay_strategy(scenario: Scenario) -> list[str]:
 
 
 def _inputs_strategy(scenario: Scenario) -> list[str]:
-    timeout_ms = scenario.idle_timeout_ms or 0
+    settling_ms = sql.settling_ms(scenario)
     in_operator = scenario.api == "sql" and scenario.strategy_at == "after"  # it sees idleness itself
     return [
         "jvm = get_gateway().jvm",
@@ -282,7 +282,7 @@ def _inputs_strategy(scenario: Scenario) -> list[str]:
         f"    {scenario.partition_count},  # partitions",
         f"    {scenario.strategy_at == 'source'},  # the strategy is on the source: a generator for each partition",
         f"    millis({sql.timed(scenario).interval_ms}),  # from tick to tick",
-        f"    millis({timeout_ms}),  # idle timeout",
+        f"    millis({settling_ms}),  # for how long ticks matter behind the last event: the idle timeout",
         f"    {scenario.grid_start_ms},  # start of the job",
         ")",
         "strategy = WatermarkStrategy(inputs).with_timestamp_assigner(EventTime())",

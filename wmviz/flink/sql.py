@@ -15,6 +15,8 @@ LAST_MS = 253_402_300_799_999
 FIRST_MS = -62_135_596_800_000
 """The first millisecond of the year 1."""
 
+EVERY_TIMER_MS = 100 * 365 * 86_400_000
+"""As long as a scenario can last."""
 FIELDS = "# The fields of a row: id, key, value, event time in ms"
 
 _UNITS = (("DAY", 86_400_000), ("HOUR", 3_600_000), ("MINUTE", 60_000), ("SECOND", 1_000))
@@ -108,6 +110,15 @@ def timed(scenario: Scenario) -> Scenario:
     if scenario.api != "sql" or scenario.strategy_at != "after":
         return scenario
     return replace(scenario, interval_ms=_timer_ms(scenario), emission="interval")
+
+
+def settling_ms(scenario: Scenario) -> int:
+    """Give how long ticks matter behind the last event.
+
+    SQL's operator counts its interval from timer to timer. So where the timer runs more often, each run of it matters.
+    """
+    has_own_step = 0 < timed(scenario).interval_ms < scenario.interval_ms and scenario.emission == "interval"
+    return EVERY_TIMER_MS if has_own_step else scenario.idle_timeout_ms or 0
 
 
 def zone_name(scenario: Scenario) -> str:
