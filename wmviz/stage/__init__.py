@@ -10,10 +10,13 @@ import os
 from typing import TYPE_CHECKING
 
 from wmviz.stage.pages import save_html
+from wmviz.stage.predicting import kinds_of
 from wmviz.stage.still import Still
 from wmviz.stage.subject import subject_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wmviz.comparison import Comparison
     from wmviz.scenario import Scenario
     from wmviz.stage.widget import Stage
@@ -28,6 +31,7 @@ def play(
     *,
     step: int = -1,
     speed: float = 1.0,
+    predict: bool | str | Sequence[str] = False,
 ) -> Stage | Still:
     """Put a scenario on the stage, or a run of Flink, or both.
 
@@ -43,6 +47,10 @@ def play(
         The step to begin on; -1 is the start.
     speed
         How fast it plays: 0.25, 0.5, 1, 2, 4 or 8.
+    predict
+        Whether the stage stops before a few moments and asks what will happen: True, or the kinds of questions, of
+        ``"firings"`` (which window fires now?), ``"late"`` (what becomes of this event?) and ``"watermark"`` (what
+        will it be?). It then plays on, and tells. ``stage.score`` counts.
 
     Returns
     -------
@@ -56,7 +64,8 @@ def play(
         If it is neither a scenario nor a run that can be drawn, or the two runs are of different scenarios.
     """
     if os.environ.get("WMVIZ_STAGE") == "still":
-        return Still(source, other)
+        return Still(source, other, predict)
     from wmviz.stage.widget import Stage
 
-    return Stage(subject_of(source, other), step=step, speed=speed)
+    kinds = kinds_of(predict)
+    return Stage(subject_of(source, other, is_fixed=bool(kinds)), step=step, speed=speed, questions=kinds)

@@ -15,7 +15,8 @@ from wmviz.scenario import Scenario
 from wmviz.stage.engines import beside
 from wmviz.stage.picture import Frame
 from wmviz.stage.player import module_text, style_text
-from wmviz.stage.still import image_html
+from wmviz.stage.predicting import asked, kinds_of
+from wmviz.stage.still import image_html, untold
 from wmviz.stage.subject import Subject, show, subject_of
 from wmviz.stage.telling import told
 from wmviz.trace import Trace
@@ -40,13 +41,13 @@ body {{ max-width: 1320px; margin: 0 auto; padding: 16px; background: #fff; }}
 """
 
 
-def save_html(source: Any, path: str | Path, other: Any = None) -> Path:
+def save_html(source: Any, path: str | Path, other: Any = None, predict: Any = False) -> Path:
     """Save a stage as a page that plays, steps and explains with no kernel and no network.
 
     Parameters
     ----------
-    source, other
-        As for ``wmviz.play``: a scenario, a trace, a comparison, or two traces.
+    source, other, predict
+        As for ``wmviz.play``: a scenario, a trace, a comparison, or two traces; and what is asked.
     path
         Where to write it.
 
@@ -55,15 +56,19 @@ def save_html(source: Any, path: str | Path, other: Any = None) -> Path:
     Path
         The file.
     """
-    subject = subject_of(source, other, "save_html")
+    kinds = kinds_of(predict)
+    subject = subject_of(source, other, "save_html", is_fixed=bool(kinds))
     path = Path(path)
-    path.write_text(page(*_laid_out(subject)), encoding="utf-8")
+    path.write_text(page(*_laid_out(subject, kinds)), encoding="utf-8")
     return path
 
 
-def _laid_out(subject: Subject) -> tuple[Trace, Scenario, str, Frame | None, dict[str, Any]]:
+def _laid_out(subject: Subject, kinds: tuple[str, ...]) -> tuple[Trace, Scenario, str, Frame | None, dict[str, Any]]:
     """Give what `page` takes."""
     trace, other, note, _ = subject
+    if kinds:
+        questions = asked(trace, show(trace, trace.scenario, note), kinds)
+        return trace, trace.scenario, note, None, {"predicting": questions}
     if other is None:
         return trace, trace.scenario, note, None, {}
     frame = Frame.of(trace, other)
@@ -80,7 +85,8 @@ def page(
     trace, first, note, frame
         As for `show`.
     shown
-        What else a stage shows: its open ``parts``, and the variant beside it, as ``other`` and ``differing``.
+        What else a stage shows: its open ``parts``; the run beside it, as ``other`` and ``differing``; the questions
+        of predict mode, as ``predicting``.
     """
     picture = show(trace, first, note, frame)
     stage = _place(trace, picture, shown or {}) + _player()
@@ -139,11 +145,14 @@ def _place(trace: Trace, picture: dict[str, Any], shown: Mapping[str, Any]) -> s
         "result": -1,
         "problem": "",
         "parts": picture["parts"],
+        "replies": [],
         **shown,
     }
     packed = _packed(values)
+    predicting = shown.get("predicting")
+    still = untold(picture, predicting) if predicting else picture
     return (
-        f'<div data-wmviz-stage="{picture["id"]}">{image_html(picture)}'
+        f'<div data-wmviz-stage="{picture["id"]}">{image_html(still)}'
         f'<script type="application/octet-stream">{packed}</script></div>'
     )
 

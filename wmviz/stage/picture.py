@@ -104,6 +104,7 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         "bands": [_band(band, marks, origin, dated) for band in marks.bands],
         "band_axis": _band_axis(scenario),
         "overlap": _overlap(scenario),
+        "merges": scenario.window.type == "session",
         "lanes": lanes_of(trace, clocks, origin),
         "lanes_left_out": max(0, scenario.partition_count - MOST_LANES),
         "pipeline": pipeline,

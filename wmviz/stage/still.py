@@ -7,10 +7,12 @@ import textwrap
 from html import escape
 from typing import Any, NamedTuple
 
+from wmviz.scenario import Scenario
 from wmviz.stage.engines import beside
 from wmviz.stage.marks import Look, State
 from wmviz.stage.picture import Frame, is_complete, needs_dates, window_text
 from wmviz.stage.player import palette
+from wmviz.stage.predicting import asked, kinds_of
 from wmviz.stage.subject import show, subject_of
 from wmviz.times import MIN_MS, time_text
 from wmviz.trace import Kind, Trace
@@ -45,21 +47,48 @@ def combined_watermark(picture: dict[str, Any]) -> list[Point]:
     return points_of(picture, next(clock for clock in picture["watermarks"] if clock["role"] == "window"))
 
 
+def picture_until(picture: dict[str, Any], step: int) -> dict[str, Any]:
+    """Give a picture that ends at a step, as if nothing came after it; for stills only."""
+
+    def cut(changes: list[Any]) -> list[Any]:
+        return [change for change in changes if change[0] <= step]
+
+    def cut_pairs(flat: list[Any]) -> list[Any]:
+        return flat[: 2 * sum(1 for at in flat[::2] if at <= step)]
+
+    bands = ({**band, "states": cut(band["states"]), "fires": cut(band["fires"])} for band in picture["bands"])
+    return {
+        **picture,
+        "steps": picture["steps"][: step + 1],
+        "event_looks": [cut_pairs(looks) for looks in picture["event_looks"]],
+        "watermarks": [{**clock, "values": cut_pairs(clock["values"])} for clock in picture["watermarks"]],
+        "bands": [band for band in bands if band["states"]],
+        "pipeline": {**picture["pipeline"], "job": cut(picture["pipeline"]["job"])},
+    }
+
+
 class Still:
     """A stage that does not move: the end of the run as a picture, which reads well where nothing runs.
 
     Parameters
     ----------
-    source, other
-        As for ``wmviz.play``.
+    source, other, predict
+        As for ``wmviz.play``. In predict mode the picture ends before the first question, so that it tells nothing.
     """
 
-    def __init__(self, source: Any, other: Any = None) -> None:
-        self.trace, self.other, note, _ = subject_of(source, other)
+    def __init__(self, source: Any, other: Any = None, predict: Any = False) -> None:
+        kinds = kinds_of(predict)
+        self.trace, self.other, note, _ = subject_of(source, other, is_fixed=bool(kinds))
         self.scenario = self.trace.scenario
+        self.asked: dict[str, Any] = {}
+        self.beside: dict[str, Any] = {}
+        if kinds:
+            full = show(self.trace, self.scenario, note)
+            self.asked = asked(self.trace, full, kinds)
+            self.picture = untold(full, self.asked)
+            return
         if self.other is None:
             self.picture = show(self.trace, self.scenario, note)
-            self.beside: dict[str, Any] = {}
             return
         frame = Frame.of(self.trace, self.other)
         self.picture = show(self.trace, self.scenario, note, frame)
@@ -69,6 +98,9 @@ class Still:
         return {"text/plain": repr(self), "text/html": self._html()}
 
     def _html(self) -> str:
+        if self.asked:
+            question = self.asked["questions"][0]
+            return f"{image_html(self.picture)}<p>{escape(question['lead'])} {escape(question['ask'])}</p>"
         if not self.beside:
             return image_html(self.picture)
         parts = []
@@ -85,10 +117,25 @@ class Still:
         return [*differing["lines"], *([f"… and {differing['more']} more."] if differing["more"] else [])]
 
     def __repr__(self) -> str:
-        """Give the end of the run as text; of two, what differs too."""
+        """Give the end of the run as text; of two, what differs too; in predict mode, only what is asked."""
+        if self.asked:
+            return asked_text(self.scenario, self.asked)
         if self.other is None:
             return end_text(self.trace)
         return "\n".join([end_text(self.trace), end_text(self.other), *self.differences])
+
+
+def untold(picture: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
+    """Give the picture of predict mode as it stands before the first question."""
+    moment = asked["questions"][0]["moment"]
+    return {**picture_until(picture, picture["moments"][moment - 1] if moment else -1), "about": ""}
+
+
+def asked_text(scenario: Scenario, asked: dict[str, Any]) -> str:
+    """Say what predict mode asks first."""
+    questions = asked["questions"]
+    lines = [f"{scenario.title or scenario.name}: {len(questions)} questions to predict; the first one:"]
+    return "\n".join([*lines, f"{questions[0]['lead']} {questions[0]['ask']}"])
 
 
 def end_text(trace: Trace) -> str:

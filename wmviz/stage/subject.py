@@ -52,14 +52,27 @@ class Subject(NamedTuple):
         return self.trace.scenario
 
 
-def subject_of(source: Any, other: Any = None, taker: str = "play") -> Subject:
+def subject_of(source: Any, other: Any = None, taker: str = "play", *, is_fixed: bool = False) -> Subject:
     """Read what is to be shown: a scenario, a trace, a comparison, or two traces of one scenario.
+
+    Parameters
+    ----------
+    source, other
+        The first and, if there is one, the second run.
+    taker
+        The function that was called, for the sentence about what it cannot take.
+    is_fixed
+        Whether the stage stays as it is and shows one run, as in predict mode.
 
     Raises
     ------
     ScenarioError, TraceError
         If it is nothing of these, or too large to draw.
     """
+    if is_fixed:
+        if other is not None or isinstance(source, Comparison):
+            raise TraceError("predict asks about one run; leave the second one out")
+        return subject_of(source, taker=taker)._replace(is_fixed=True)
     if isinstance(source, Comparison) and other is None:
         return subject_of(source.ours, source.flink, taker)
     if other is not None:

@@ -21,7 +21,8 @@ from wmviz.stage.pages import fallback_html, page
 from wmviz.stage.parameters import PARAMETERS
 from wmviz.stage.picture import Frame
 from wmviz.stage.player import module_text, style_text
-from wmviz.stage.still import end_text
+from wmviz.stage.predicting import asked
+from wmviz.stage.still import asked_text, end_text
 from wmviz.stage.subject import Subject, drawable, show
 from wmviz.stage.telling import Telling
 from wmviz.stage.workbench import Workbench
@@ -52,6 +53,8 @@ class Stage(anywidget.AnyWidget):
     ----------
     subject
         What is shown, as `subject_of` reads it.
+    questions
+        Which kinds of questions are asked on the way; see ``wmviz.play``.
     step
         The step that the playhead begins on; -1 is before the first.
     speed
@@ -69,6 +72,8 @@ class Stage(anywidget.AnyWidget):
         The index of the event whose life is shown, and of the result whose events are marked (-1: none).
     parts
         The parts that are open beside the plane, of ``"lanes"``, ``"pipeline"`` and ``"results"``.
+    replies
+        In predict mode, what was answered: for each question None, or ``given`` (None if it was skipped) and ``right``.
     problem
         The sentence about the last change that could not be made; empty if it could.
     """
@@ -96,19 +101,22 @@ class Stage(anywidget.AnyWidget):
     command = traitlets.Dict().tag(sync=True)
     given = traitlets.Dict().tag(sync=True)
     editable = traitlets.Bool(True).tag(sync=True)
+    predicting = traitlets.Dict().tag(sync=True, **_PACKED)
+    replies: traitlets.List[Any] = traitlets.List().tag(sync=True)
     can = traitlets.Dict().tag(sync=True)
     other = traitlets.Dict().tag(sync=True, **_PACKED)
     differing = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, subject: Subject, step: int = -1, speed: float = 1.0) -> None:
+    def __init__(self, subject: Subject, step: int = -1, speed: float = 1.0, questions: tuple[str, ...] = ()) -> None:
         self._later: asyncio.Handle | None = None
         self._following = False
         self.trace, self._other_trace, self._note, self._is_fixed = subject
         first = subject.scenario
         self._bench = Workbench(first)
-        self._frame = Frame.of(*filter(None, (self.trace, self._other_trace)))
-        picture = show(self.trace, first, self._note, self._frame if self._other_trace else None)
+        self._frame = Frame.of(*self._traces)
+        picture = show(self.trace, first, self._note, self._frame if len(self._traces) > 1 else None)
         self._telling = Telling(self.trace, picture)
+        predicting = asked(self.trace, picture, questions) if questions else {}
         super().__init__(
             events=picture.pop("events"),
             picture=picture,
@@ -119,6 +127,8 @@ class Stage(anywidget.AnyWidget):
             **{parameter.name: parameter.text(first) for parameter in PARAMETERS},
             can={} if self._is_fixed else self._bench.can,
             editable=not self._is_fixed,
+            predicting=predicting,
+            replies=[None] * len(predicting.get("questions", ())),
         )
         self._compare()
         self.observe(self._parameter_changed, [parameter.name for parameter in PARAMETERS])
@@ -128,6 +138,16 @@ class Stage(anywidget.AnyWidget):
     def scenario(self) -> Scenario:
         """What is on the stage."""
         return self._bench.now
+
+    @property
+    def _traces(self) -> list[Trace]:
+        """The run on the stage and, if there is one, the one beside it."""
+        return [trace for trace in (self.trace, self._other_trace) if trace is not None]
+
+    @property
+    def score(self) -> tuple[int, int]:
+        """In predict mode: how many questions were answered right so far, and how many there are."""
+        return sum(1 for reply in self.replies if reply and reply.get("right")), len(self.replies)
 
     @traitlets.validate("speed")
     def _known_speed(self, proposal: Any) -> float:
@@ -161,7 +181,7 @@ class Stage(anywidget.AnyWidget):
         with self.hold_sync():
             try:
                 if self._is_fixed:
-                    raise ScenarioError("a run of Flink stays what it was; play its scenario to change it")
+                    raise ScenarioError("this stage stays as it is; play the scenario alone to change it")
                 act()
                 self.problem = ""
             except ScenarioError as error:
@@ -190,9 +210,8 @@ class Stage(anywidget.AnyWidget):
 
     def _draw(self, trace: Trace, *, keep_frame: bool = False) -> None:
         before, self.trace = self.trace, trace
-        traces = (trace, *filter(None, (self._other_trace,)))
         if not (keep_frame and self._frame.holds(trace)):
-            self._frame = Frame.of(*traces)
+            self._frame = Frame.of(*self._traces)
         picture = show(trace, self._bench.first, self._note, self._frame)
         with self.hold_sync():
             self._following = True  # the parameters say what is on the stage, and ask for nothing
@@ -306,7 +325,7 @@ class Stage(anywidget.AnyWidget):
     @property
     def _beside(self) -> dict[str, Any]:
         """What is shown beside the run on the stage."""
-        return {"other": self.other, "differing": self.differing}
+        return {"other": self.other, "differing": self.differing, "predicting": self.predicting}
 
     # ------------------------------------------------------------- two variants
 
@@ -355,13 +374,13 @@ class Stage(anywidget.AnyWidget):
         if data is None:
             return None
         data["text/plain"] = repr(self)
-        frame = self._frame if self._other_trace else None
+        frame = self._frame if len(self._traces) > 1 else None
         data["text/html"] = fallback_html(self.trace, self._bench.first, self._note, frame, self._beside)
         return data, metadata
 
     def __repr__(self) -> str:
-        """Give the end of the run as text."""
-        return end_text(self.trace)
+        """Give the end of the run as text; in predict mode, what is asked first."""
+        return asked_text(self.scenario, self.predicting) if self.predicting else end_text(self.trace)
 
 
 COMMANDS: dict[str, Callable[[Stage, Mapping[str, Any]], None]] = {

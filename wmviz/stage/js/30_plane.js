@@ -126,7 +126,7 @@ class Plane {
     );
     // What moves in every frame lies on a sheet of its own, so that the marbles below are not painted again.
     const sheet = { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height };
-    this.over = svg("svg", { ...sheet, class: "wmviz-plane-svg wmviz-over wmviz-labels", "aria-hidden": "true" }, this.lines.over, this.selection(), this.nowLine());
+    this.over = svg("svg", { ...sheet, class: "wmviz-plane-svg wmviz-over wmviz-labels", "aria-hidden": "true" }, this.lines.over, this.nowLine(), this.selection());
     this.node = html("div", { class: "wmviz-sheet wmviz-plane" }, ...(this.marbles.canvas ? [this.marbles.canvas.node] : []), this.svg, this.over);
   }
 
@@ -227,7 +227,7 @@ class Plane {
         } else rect.setAttribute("width", 0);
       });
     });
-    this.bandEdges(x1, x2, y1, y2);
+    this.bandEdges(band, x1, x2, y1, y2);
     this.bandLabel(band, steps, { x1, x2, y1, y2 });
   }
 
@@ -265,9 +265,13 @@ class Plane {
     }
   }
 
-  bandEdges(x1, x2, y1, y2) {
+  bandEdges({ states }, x1, x2, y1, y2) {
     const { left, top, right, bottom } = this.box;
-    const edge = (d) => this.bandLayer.append(svg("path", { d, class: "wmviz-edge" }));
+    const edge = (d) => {
+      const line = svg("path", { d, class: "wmviz-edge" });
+      this.bandLayer.append(line);
+      if (this.picture.merges && states.length) showFrom(this.timeline, states[0][0], [line]);
+    };
     if (this.picture.band_axis === "y") {
       for (const y of [y1, y2]) if (y > top && y < bottom) edge(`M${left} ${y}H${right}`);
     } else if (this.picture.band_axis === "x") {
@@ -289,7 +293,10 @@ class Plane {
     const state = svg("text", { x, y: top + 14 * lines.length, class: "wmviz-band-state" });
     this.labelLayer.append(name, state);
     this.labels.take({ x: x - 2, y: top - 11, w: 112, h: 14 * lines.length + 14 });
+    // A session is not known before its first event.
+    name.style.display = this.picture.merges ? "none" : "";
     this.timeline.add(steps, (stands) => {
+      if (this.picture.merges) name.style.display = stands < 0 ? "none" : "";
       state.textContent = stands < 0 ? "" : band.states[stands][2];
       state.setAttribute("class", `wmviz-band-state wmviz-state-${stands < 0 ? "none" : STATES[band.states[stands][1]]}`);
     });
@@ -411,10 +418,24 @@ class Plane {
     return svg("g", {}, this.line, this.dot, this.clock);
   }
 
+  inBand(index, x, y) {
+    const { x1, x2, y1, y2 } = this.extent(this.picture.bands[index]);
+    return x >= x1 && x <= Math.max(x2, this.width) && y >= y1 && y <= y2;
+  }
+
+  /** Outline the windows that a click can choose. */
+  offer(bands) {
+    this.offered.replaceChildren(...bands.map((index) => {
+      const { x1, x2, y1, y2 } = this.extent(this.picture.bands[index]);
+      return svg("rect", { x: x1 + 3, y: y1 + 4, width: Math.max(0, x2 - x1 - 6), height: Math.max(0, y2 - y1 - 8), rx: 4, class: "wmviz-offered" });
+    }));
+  }
+
   selection() {
+    this.offered = svg("g");
     this.rings = new Rings(this.points);
     this.lag = svg("path", { class: "wmviz-lag" });
-    return svg("g", {}, this.lag, this.rings.layer);
+    return svg("g", {}, this.offered, this.lag, this.rings.layer);
   }
 
   select(index) {

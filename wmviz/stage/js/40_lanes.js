@@ -127,7 +127,8 @@ class Rings {
     this.hover = svg("circle", { r: 10, class: "wmviz-hover" });
     this.hand = svg("circle", { r: 7, class: "wmviz-ghost" });
     this.members = svg("g");
-    this.layer = svg("g", {}, this.members, this.ring, this.hover, this.hand);
+    this.question = svg("g", { class: "wmviz-wonder" });
+    this.layer = svg("g", {}, this.members, this.ring, this.hover, this.hand, this.question);
     for (const node of [this.ring, this.hover, this.hand]) node.style.display = "none";
   }
 
@@ -153,6 +154,12 @@ class Rings {
 
   point(index) {
     this.put(this.hover, index);
+  }
+
+  /** A question mark where an event is to come; -1: nowhere. */
+  wonder(index) {
+    const [x, y] = this.points[index] ?? [];
+    this.question.replaceChildren(...(index < 0 ? [] : [svg("circle", { r: 11, cx: x, cy: y }), svg("text", { x, y: y + 4.5, "text-anchor": "middle", text: "?" })]));
   }
 
   mark(indexes) {

@@ -85,7 +85,7 @@ class Why {
   }
 
   /** The life of an event, or the events of a result; what is still to come at this step is dimmed. */
-  drawChosen(selected, result, step, sentences) {
+  drawChosen(selected, result, step, sentences, hides) {
     if (!sentences) return;
     const { picture } = this;
     this.life.hidden = selected < 0 && result < 0;
@@ -98,7 +98,14 @@ class Why {
       else this.life.replaceChildren();
     }
     this.livesOf = key;
-    if (selected >= 0) picture.lives[selected].forEach((row, nth) => this.lifeItems[nth].classList.toggle("wmviz-later", this.stepOf(row) > step));
+    if (selected < 0) return;
+    picture.lives[selected].forEach((row, nth) => {
+      const later = this.stepOf(row) > step;
+      this.lifeItems[nth].classList.toggle("wmviz-later", later);
+      this.lifeItems[nth].hidden = later && hides;
+    });
+    const late = picture.late_from[selected];
+    if (this.since) this.since.hidden = hides && (picture.lives[selected].some((row) => this.stepOf(row) > step) || this.stepOf(late) > step);
   }
 
   stepOf(row) {
@@ -120,7 +127,8 @@ class Why {
     const [id, , , , tip] = picture.events[index];
     this.lifeItems = picture.lives[index].map((row) => html("li", {}, this.jump(row, texts[row], "Go to this moment")));
     const late = picture.late_from[index];
-    const since = late === undefined ? [] : [html("p", { class: "wmviz-since" }, this.jump(late, "Go to the moment from which it was late", texts[late]))];
+    this.since = late === undefined ? null : html("p", { class: "wmviz-since" }, this.jump(late, "Go to the moment from which it was late", texts[late]));
+    const since = this.since ? [this.since] : [];
     this.life.replaceChildren(this.title(`The life of ${id}`), html("p", { class: "wmviz-tip", text: tip }), ...since, html("ol", {}, ...this.lifeItems));
   }
 

@@ -120,6 +120,7 @@ class Hand {
     const { held } = this;
     this.drop();
     if (!held || held.moving) return;
+    if (this.surface === this.stage.plane && this.stage.predict.click(...this.at(event))) return;
     if (this.stage.editor.adding) return this.stage.add(this.surface.target(...this.at(event)));
     if (held.row >= 0) this.stage.go(this.stage.why.stepOf(held.row));
     this.stage.select(held.index);

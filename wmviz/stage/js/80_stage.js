@@ -26,6 +26,8 @@ class Stage {
     this.editor = new Editor((tool) => this.tool(tool), (text) => this.command({ do: "load", text }));
     this.parts = new Parts((part) => this.togglePart(part));
     this.parameters = new Parameters((name, value) => this.change(name, value));
+    this.picture = host.get("picture");
+    this.predict = new Predict(this);
     this.frame();
     this.listen();
     this.show();
@@ -41,7 +43,7 @@ class Stage {
     this.pipelineBox = html("section", { class: "wmviz-pipeline", tabindex: "0", "aria-label": "Pipeline" });
     this.legendBox = html("div");
     this.name = html("p", { class: "wmviz-variant-name" });
-    const left = html("div", { class: "wmviz-left" }, this.lanesBox, this.legendBox, this.name, this.planeBox, this.variant.node, this.controls.node, this.editor.node);
+    const left = html("div", { class: "wmviz-left" }, this.lanesBox, this.legendBox, this.name, this.planeBox, this.variant.node, this.predict.node, this.controls.node, this.editor.node);
     const head = html("header", { class: "wmviz-header" }, html("div", { class: "wmviz-names" }, this.title, this.note), html("div", { class: "wmviz-tools" }, this.parameters.node, this.parts.node));
     this.editor.node.hidden = !this.live;
     this.root.classList.add("wmviz");
@@ -87,7 +89,8 @@ class Stage {
     this.player = new Player(this.picture);
     [this.clockSteps, this.clocks] = unzip(this.picture.clocks);
     this.title.textContent = this.picture.title;
-    this.note.textContent = [this.picture.about, this.picture.note].filter(Boolean).join(" ");
+    // In predict mode it would tell too much; there it comes at the end.
+    this.note.textContent = [this.predict.on ? "" : this.picture.about, this.picture.note].filter(Boolean).join(" ");
     this.parameters.show(this.picture.parameters ?? [], this.live);
     this.controls.show(this.picture);
     this.results.show(this.picture);
@@ -125,6 +128,7 @@ class Stage {
     this.pipelineBox.hidden = !this.pipeline;
     this.results.node.hidden = !this.open("results") || !this.picture.results.length;
     this.draw();
+    this.mark(this.predict.questions[this.predict.open] ?? null);
     const holding = this.hands.find(({ held }) => held?.moving);
     if (holding) this.point(this.host.get("selected"), holding.surface);
   }
@@ -259,6 +263,7 @@ class Stage {
 
   go(step, report = true) {
     this.now = null;
+    this.predict.passed(step);
     this.step = step;
     this.player.seek(this.moment());
     this.draw();
@@ -268,9 +273,19 @@ class Stage {
   move(by, fine) {
     if (this.playing) this.toggle();
     const last = this.picture.steps.length - 1;
-    if (fine) return this.go(Math.min(last, Math.max(-1, this.step + by)));
     const moment = this.moment() + (by > 0 ? (this.fine ? 0 : 1) : -1);
-    this.go(this.stepOf(Math.min(this.picture.moments.length - 1, Math.max(-1, moment))));
+    const step = fine ? Math.min(last, Math.max(-1, this.step + by)) : this.stepOf(Math.min(this.picture.moments.length - 1, Math.max(-1, moment)));
+    if (!this.stopped(step)) this.go(step);
+  }
+
+  /** In predict mode, stop before a question that lies on the way to a step, and ask it. */
+  stopped(step) {
+    const nth = this.predict.between(this.step, step);
+    if (nth < 0) return false;
+    if (this.playing) this.toggle();
+    this.go(this.predict.firstStep(nth) - 1);
+    this.predict.ask(nth);
+    return true;
   }
 
   toggle() {
@@ -292,6 +307,7 @@ class Stage {
     this.player.advance((at - (this.before ?? at)) * this.host.get("speed"));
     this.before = at;
     const { moment, now } = this.player.read();
+    if (this.stopped(this.stepOf(moment))) return;
     this.step = this.stepOf(moment);
     this.now = calm() ? null : now;
     this.draw();
@@ -333,7 +349,7 @@ class Stage {
     if (this.drawn?.step === step && this.drawn.picture === picture && this.drawn.sentences === this.sentences && this.drawn.selected === selected && this.drawn.result === result && this.drawn.plane === this.plane) return;
     this.drawn = { step, picture, sentences: this.sentences, selected, result, plane: this.plane };
     this.why.draw(step, moment, this.fine, clock, this.sentences, this.playing);
-    this.why.drawChosen(selected, result, step, this.sentences);
+    this.why.drawChosen(selected, result, step, this.sentences, this.predict.hides(step));
     this.results.draw(step, result);
     const members = result >= 0 ? membersOf(picture.results[result], step) : this.host.get("differing")?.events?.[0] ?? [];
     for (const surface of this.surfaces()) surface.rings.mark(members);
@@ -377,6 +393,9 @@ class Stage {
       keys.ArrowDown = () => this.choose(-1);
     }
     event.stopPropagation();
+    if (!typing && !sliding && this.predict.open >= 0 && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      for (let digit = 1; digit <= 9; digit++) if (this.predict.key(String(digit))) keys[digit] = this.predict.key(String(digit));
+    }
     const act = typing ? null : this.live && !sliding ? this.editKey(event, onSurface) ?? plain(event) : plain(event);
     if (!act || (sliding && event.key !== " " && event.key !== "Escape")) return;
     event.preventDefault();
@@ -451,6 +470,12 @@ class Stage {
     const fate = (this.picture.looks[this.fates.looks[index]] ?? "still to come") + again;
     this.bubble.replaceChildren(html("strong", { text: id }), html("span", { text: ` ${tip}` }), html("em", { text: fate }));
     this.bubbleAt(...surface.points[index], box, surface);
+  }
+
+  /** Mark what a question is about: the event that comes, and the windows that can be clicked; null: nothing. */
+  mark(question) {
+    for (const surface of this.surfaces()) surface.rings.wonder(question?.event ?? -1);
+    this.plane?.offer((question?.choices ?? []).flatMap(({ band }) => band ?? []));
   }
 
   select(index) {
