@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import groupby
 from typing import Any
 
 import wmviz
 from wmviz.course.answers import read_time
 from wmviz.course.questions import Choice, Question, Task, Verdict, right, wrong
 from wmviz.scenario import Scenario
-from wmviz.times import MIN_MS, time_ms, time_text
+from wmviz.times import time_ms, time_text
 from wmviz.trace import Kind, Trace
 
 QUICK_EVENTS, SLOW_EVENTS = 120, 30
@@ -43,15 +44,14 @@ def pauses(trace: Trace, place: str = "source[0]") -> list[int]:
 
 
 def lead_ms(trace: Trace) -> int:
-    """Give the largest lead of the watermark of source[0] over that of source[1]."""
+    """Give the largest lead of the watermark of source[0] over that of source[1], at the end of any moment."""
     watermarks: dict[str, int] = {}
-    leads = [0]
-    for record in trace:
-        if record.kind is Kind.WATERMARK and record.place in ("source[0]", "source[1]"):
-            watermarks[record.place] = record.value
-            if len(watermarks) == 2 and MIN_MS not in watermarks.values():
-                leads.append(watermarks["source[0]"] - watermarks["source[1]"])
-    return max(leads)
+    largest_ms = 0
+    for _, moment in groupby(trace, key=lambda record: record.at_ms):
+        watermarks |= {r.place: r.value for r in moment if r.kind is Kind.WATERMARK}
+        if "source[0]" in watermarks and "source[1]" in watermarks:
+            largest_ms = max(largest_ms, watermarks["source[0]"] - watermarks["source[1]"])
+    return largest_ms
 
 
 def wait() -> Question:

@@ -1,0 +1,241 @@
+"""What lesson 8 says in prose: each statement with a number is held against the engine, the others against Flink."""
+
+import json
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import wmviz
+from tests.notebooks.prose import read_lesson, unknown_times
+from tests.sums import check_sums
+from wmviz.charts.state import sizes
+from wmviz.course.lessons.alignment import history, lead_ms, pauses
+from wmviz.flink import alignment, alignment_code, startup
+from wmviz.times import time_ms, time_text
+from wmviz.trace import Kind
+
+CELLS, PROSE = read_lesson("08-alignment")
+MINUTE_MS = 60_000
+S = wmviz.scenario("watermark-alignment")
+T = wmviz.simulate(S)
+H = history()
+WITH, WITHOUT = wmviz.simulate(H), wmviz.simulate(H.replace(alignment=None))
+SILENCE = {"what": "silence", "at": "7:00:10", "until": "7:00:50", "partition": 1}
+
+
+def most(trace, place=2):
+    return max(size[place] for size in sizes(trace))
+
+
+def read(trace, place, until="7:02"):
+    return [r.at_ms for r in trace if r.kind is Kind.ARRIVED and r.place == place and r.at_ms <= time_ms(until)]
+
+
+def newest(trace, partition):
+    """Give the newest event time of those that a partition's source has read, which reads them in order."""
+    of_it = [event.event_time_ms for event in trace.scenario.events if event.partition == partition]
+    return of_it[len(read(trace, f"source[{partition}]")) - 1]
+
+
+def with_late_event():
+    rows = [[e.key, e.value, e.event_time_ms, e.arrival_time_ms, e.partition] for e in H.events]
+    return H.replace(events=[*rows, ["r9", 1000, "6:00", "7:00:25", 1]])
+
+
+def state_at(trace, at):
+    return trace.state(max(step for step in range(trace.steps) if trace.step_at_ms[step] <= time_ms(at)))
+
+
+def alignment_at(trace, kind, at):
+    return [r.value for r in trace if r.kind is kind and r.at_ms == time_ms(at)]
+
+
+SILENT = wmviz.simulate(H.replace(happenings=[SILENCE]))
+IDLE = wmviz.simulate(H.replace(happenings=[SILENCE], idle_timeout="2 s"))
+
+# A piece of the prose → whether it is so.
+FACTS = {
+    "reads r4471's partition four times as fast": len(read(WITHOUT, "source[0]"))
+    == 4 * len(read(WITHOUT, "source[1]")),
+    "The windows are 5 minutes long, the bound is 0": (H.window.size_ms, H.bound_ms) == (5 * MINUTE_MS, 0),
+    "r4471's partition has been read up to 7:59, r9's up to 6:29": (
+        [time_text(newest(WITHOUT, n)) for n in (0, 1)] == ["7:59", "6:29"]
+    ),
+    "no event is late": not WITHOUT.outcomes().late and WITHOUT.dropped_count == 0,
+    "the watermark of the windows is r9's, about 6:29": (
+        WITHOUT.state(WITHOUT.steps - 1).watermarks["window"] == time_ms("6:28:59.999")
+    ),
+    "In the end 100 events wait": most(WITHOUT) == sizes(WITHOUT)[-1][2] == 100,
+    "each second r4471's events move on by a minute, r9's by a minute every two seconds": (
+        {b.event_time_ms - a.event_time_ms for a, b in zip(S.events, S.events[2:], strict=False)} >= {MINUTE_MS}
+        and [e.arrival_time_ms - S.grid_start_ms for e in S.events if e.partition == 1][:3] == [200, 2200, 4200]
+    ),
+    "The bound is 0, the drift 2 min, the interval 1 s": (
+        (S.bound_ms, S.alignment.drift_ms, S.alignment.interval_ms) == (0, 2 * MINUTE_MS, 1000)
+    ),
+    "(1 s if left out)": wmviz.Scenario.of(alignment="2 min").alignment.interval_ms == 1000,
+    "At 7:00:07 source[1] tells 6:52:59.999, so the limit is 6:54:59.999. Source[0] is at 6:55:59.999": (
+        state_at(T, "7:00:07").watermarks["source[1]"] == time_ms("6:52:59.999")
+        and alignment_at(T, Kind.ALLOWED, "7:00:07") == [time_ms("6:54:59.999")]
+        and state_at(T, "7:00:07").watermarks["source[0]"] == time_ms("6:55:59.999")
+    ),
+    "Go to 7:00:09 with the → key, and on to 7:00:13": [time_text(r.at_ms) for r in T if r.kind is Kind.PAUSED]
+    == (["7:00:09", "7:00:09", "7:00:10", "7:00:13"]),
+    "Each runner has run a kilometre a minute since 6:00": (
+        [[time_text(e.event_time_ms) for e in H.events if e.partition == n][:3] for n in (0, 1)]
+        == [["6:00", "6:01", "6:02"]] * 2
+    ),
+    "In the same moment the new limit arrives, 6:55:59.999": (
+        alignment_at(T, Kind.ALLOWED, "7:00:09") == [time_ms("6:55:59.999")]
+        and alignment_at(T, Kind.PAUSED, "7:00:09") == [1, 0]
+    ),
+    "now it waits for three seconds, until the limit is 6:57:59.999": (
+        alignment_at(T, Kind.PAUSED, "7:00:10") == [1]
+        and alignment_at(T, Kind.PAUSED, "7:00:13") == [0]
+        and alignment_at(T, Kind.ALLOWED, "7:00:13") == [time_ms("6:57:59.999")]
+    ),
+    "At most 25 events wait in the windows, in place of 100": most(WITH) == 25,
+    "With a drift of 2 minutes source[0] was up to 15 minutes ahead": (
+        H.alignment.drift_ms == 2 * MINUTE_MS and lead_ms(WITH) == 15 * MINUTE_MS
+    ),
+    "It does **not** make the slow source faster, and no result comes earlier": (
+        read(WITH, "source[1]") == read(WITHOUT, "source[1]")
+        and len(WITH.all_firings) == len(WITHOUT.all_firings)
+        and all(abs(a.at_ms - b.at_ms) <= H.work_ms for a, b in zip(WITH.all_firings, WITHOUT.all_firings, strict=True))
+    ),
+    "What is behind the watermark of its own input is late with alignment, too": (
+        wmviz.simulate(with_late_event()).dropped_count == 1
+    ),
+    "source[0] reads nothing until the silence is over": (
+        read(SILENT, "source[0]", "7:00:10") == read(SILENT, "source[0]", "7:00:49")
+        and len(read(SILENT, "source[0]")) > len(read(SILENT, "source[0]", "7:00:49"))
+    ),
+    "Source[0] runs on. But the windows do not wait either": (
+        len(read(IDLE, "source[0]", "7:00:49")) > 90 and IDLE.dropped_count == 25
+    ),
+    "Number *n* has the event time *n* seconds, and the fast one sends four numbers where the slow one sends one. The "
+    "drift is 20 s, the interval 100 ms": all(
+        text in alignment_code()
+        for text in ("longValue() * 1000", '{"fast": 25, "slow": 100}', "DRIFT_MS = 20_000", "INTERVAL_MS = 100")
+    ),
+}
+
+
+@pytest.mark.parametrize("said", FACTS)
+def test_what_the_prose_says_is_so(said):
+    assert said in PROSE
+    assert FACTS[said]
+
+
+def test_the_sums_of_the_prose_are_worked_out():
+    check_sums(PROSE)
+
+
+def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
+    assert unknown_times(CELLS, PROSE, FACTS) == set()
+
+
+@pytest.mark.parametrize("interval", ["500 ms", "1 s"])
+@pytest.mark.parametrize("drift", ["1 min", "2 min", "10 min"])
+def test_the_lead_is_the_drift_and_what_is_read_in_three_or_four_intervals(drift, interval):
+    trace = wmviz.simulate(H.replace(alignment={"drift": drift, "interval": interval}))
+    over_ms = lead_ms(trace) - trace.scenario.alignment.drift_ms
+    a_second = 1000 / H.work_ms  # no more can be read, and each is a minute
+    assert 0 < over_ms <= 4 * trace.scenario.alignment.interval_ms / 1000 * a_second * MINUTE_MS
+
+
+def test_a_source_that_has_sent_nothing_holds_nobody():
+    job = H.replace(events=[e for e in H.events if e.partition == 0 or e.arrival_time_ms > time_ms("7:00:30")])
+    trace = wmviz.simulate(job)
+    assert pauses(trace)[0] > time_ms("7:00:30")
+
+
+def run_on_flink(strategy=None, **settings):
+    """Run the job of the lesson, with other settings or another strategy, and give what was seen."""
+    startup.job()
+    job = alignment_code().load()
+    if strategy is not None:
+        job.strategy = strategy(job)
+    with tempfile.TemporaryDirectory() as folder:
+        with startup.sentences(), startup.tidy():
+            stream = job.build(alignment._environment({**job.settings(), **settings}), folder, "source")
+        lines = startup.collect(stream, "lesson 8", 100)
+    began_ms = min(json.loads(line)["at_ms"] for line in lines)
+    return alignment.AlignmentRun("source", job.DRIFT_MS, alignment._looks(lines)), began_ms
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(150)
+def test_on_flink_sources_of_different_groups_do_not_hold_each_other(flink):
+    def own_group(job):
+        groups = iter(("one", "another"))
+
+        def strategy(aligned):
+            drift, interval = (job.Duration.of_millis(ms) for ms in (job.DRIFT_MS, job.INTERVAL_MS))
+            made = job.WatermarkStrategy.for_monotonous_timestamps()
+            made = made.with_watermark_alignment(next(groups), drift, interval)
+            seconds = job.get_gateway().jvm.alignment.Seconds()
+            return job.WatermarkStrategy(made._j_watermark_strategy.withTimestampAssigner(seconds))
+
+        return strategy
+
+    run, _ = run_on_flink(own_group)
+    assert not run.is_held
+    assert run.waits == []
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(150)
+def test_on_flink_checkpoints_are_complete_while_a_source_waits(flink, tmp_path):
+    complete, over = {}, threading.Event()
+
+    def watch():
+        while not over.wait(0.02):
+            for path in tmp_path.glob("*/chk-*/_metadata"):
+                complete.setdefault(path.parent.name, time.time_ns() // 1_000_000)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        run, began_ms = run_on_flink(
+            **{
+                "execution.checkpointing.interval": "200 ms",
+                "execution.checkpointing.dir": Path(tmp_path).as_uri(),
+                "execution.checkpointing.num-retained": "100",
+            }
+        )
+    finally:
+        over.set()
+        watcher.join(20)
+    assert run.is_held
+    inside = [
+        name
+        for name, at_ms in complete.items()
+        if any(begin_ms + 200 < at_ms - began_ms < end_ms for begin_ms, end_ms in run.waits)
+    ]
+    assert len(inside) >= 2, (complete, run.waits)
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(150)
+def test_on_flink_a_python_assigner_on_the_source_is_ignored(flink):
+    """The strategy on the source with an assigner in Python: the numbers have no event time at all."""
+
+    def in_python(job):
+        from pyflink.common.watermark_strategy import TimestampAssigner
+
+        class Seconds(TimestampAssigner):
+            def extract_timestamp(self, number, record_timestamp):
+                return number * 1000
+
+        def strategy(aligned):
+            made = job.WatermarkStrategy.for_monotonous_timestamps()
+            return made.with_timestamp_assigner(Seconds())
+
+        return strategy
+
+    run, _ = run_on_flink(in_python)
+    assert {look.event_time_ms for look in run.looks} <= {-(2**63), None}
