@@ -197,6 +197,26 @@ def test_a_silent_partition_beside_a_busy_one_in_the_same_subtask_is_named():
     assert any("some of its partitions are silent" in sentence for sentence in cause.evidence)
 
 
+def test_a_partition_that_sends_now_and_then_is_no_fault():
+    """One record in about 20 s, and silent for 26 s."""
+
+    def edit(number, title, metric, value):
+        is_source = title.startswith("Source") and metric.startswith("1.")
+        return 2 if is_source and metric.endswith(("numRecordsOut", "numRecordsIn")) else value
+
+    told = change("idle-partition", edit)
+    for reading in told.readings:
+        detail = reading[f"/jobs/{told.job}"]
+        detail["timestamps"]["RUNNING"] = detail["now"] - 60_000
+    found = look(told)
+    assert names(found) == []
+    assert any("reads few records" in note for note in found.notes)
+    for reading in told.readings:
+        detail = reading[f"/jobs/{told.job}"]
+        detail["timestamps"]["RUNNING"] = detail["now"] - 30_000
+    assert names(look(told)) == ["idle-partition"]
+
+
 def moved(shift):
     """Move every watermark: shift(ms) gives the new one."""
 

@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--ca", metavar="FILE", help="certificate of your own authority, for TLS")
     command.add_argument("--acceptable-delay", metavar="TIME", help="how far a watermark may trail the events")
     command.add_argument("--limit", metavar="SECONDS", type=float, default=10.0, help="for one answer (10)")
-    command.add_argument("--language", choices=("PyFlink", "Java", "SQL"), default="PyFlink", help="of the fix")
+    command.add_argument("--language", choices=("PyFlink", "Java", "SQL"), help="of the fix (that of the job)")
     command.add_argument("--save", metavar="FILE", help="keep all that was read, for later or for somebody else")
     command.add_argument("--json", action="store_true", help="for machines")
     command.add_argument("--quiet", action="store_true", help="one line only")

@@ -86,6 +86,10 @@ def bound_too_small(case: Case) -> Iterator[Cause | str]:
             continue
         else:
             evidence.append("It did not rise between the two readings.")
+        if any("LocalWindowAggregate" in each.text for each in case.facts.now.tasks.values()):
+            evidence.append(
+                "SQL's two-phase plan counts groups of late rows, not rows: the loss is larger than the counter says."
+            )
         ages = [lag for each in case.origins(window.task) for lag in case.event_lags_ms(each)]
         if ages and max(ages) > 0:
             evidence.append(f"The oldest event that was seen meanwhile was {duration(max(ages))} old.")

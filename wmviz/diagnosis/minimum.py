@@ -10,6 +10,9 @@ from wmviz.diagnosis.facts import Task, is_time, subtasks
 from wmviz.diagnosis.words import SECOND_MS, capital, duration, moment, numbers, short
 from wmviz.times import MAX_MS, MIN_MS
 
+USUAL_PAUSES = 5
+"""A partition that has been silent for so many of its usual pauses is silent."""
+
 
 def held(case: Case) -> Iterator[Cause | str]:
     """Look for a watermark that stands still while another input's moves."""
@@ -42,12 +45,27 @@ def held(case: Case) -> Iterator[Cause | str]:
         if holders:
             case.held.add(task)
         for each in holders:
+            if _is_only_slow(case, each, gap_ms):
+                yield (
+                    f"{capital(each.place)} reads few records and holds the watermark between them, now for "
+                    f"{duration(gap_ms or 0)}. If results wait too long for it, use an idle timeout."
+                )
+                continue
             target = without if _has_no_split(each, origins) else idle
             target.setdefault((each.task.id, each.subtask), (each, task, gap_ms))
     if without:
         yield _more_subtasks(case, list(without.values()))
     if idle:
         yield _idle_partition(case, list(idle.values()))
+
+
+def _is_only_slow(case: Case, origin: Origin, gap_ms: int | None) -> bool:
+    """Say whether a silence is no longer than others of the same subtask are likely to be."""
+    if not origin.read or origin.read_now or gap_ms is None:
+        return False
+    quiet_ms = max(origin.value("sourceIdleTime") or 0, case.facts.elapsed_ms)
+    usual_ms = max(case.facts.age_ms - quiet_ms, 0) / origin.read
+    return quiet_ms < USUAL_PAUSES * usual_ms
 
 
 def _newest_ms(case: Case, origin: Origin) -> int | None:

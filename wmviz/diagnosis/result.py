@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
@@ -149,8 +150,18 @@ class Diagnosis:
         """Tell it in sentences."""
         return self.text()
 
-    def text(self, language: str = "PyFlink") -> str:
-        """Tell it in sentences, with the fix in a language: ``"PyFlink"``, ``"Java"`` or ``"SQL"``."""
+    @property
+    def language(self) -> str:
+        """What the job seems to be written in: ``"PyFlink"``, ``"Java"`` or ``"SQL"``."""
+        tasks = self.facts.now.tasks.values()
+        names = " ".join(operator for task in tasks for operator in (task.text, *task.operators("numRecordsOut")))
+        if re.search(r"\w\[\d+\]", names):
+            return "SQL"  # its operators have numbers
+        return "PyFlink" if re.search(r"(?i)python|_stream_key_by_map_operator|_KEYED_STREAM", names) else "Java"
+
+    def text(self, language: str | None = None) -> str:
+        """Tell it in sentences, with the fix in a language: ``"PyFlink"``, ``"Java"`` or ``"SQL"``; None: the job's."""
+        language = language or self.language
         lines = [self.headline, f"  {self._read()}"]
         for number, cause in enumerate(self.causes, 1):
             lines += ["", f"{number}. {cause.title} [{cause.name}, {cause.certainty}]"]
@@ -194,7 +205,8 @@ class Diagnosis:
         for number, cause in enumerate(self.causes, 1):
             evidence = "".join(f"<li>{escape(sentence)}</li>" for sentence in cause.evidence)
             fixes = "".join(
-                f"<details><summary>{escape(language)}</summary><pre>{escape(text)}</pre></details>"
+                f"<details{' open' * (language == self.language)}><summary>{escape(language)}</summary>"
+                f"<pre>{escape(text)}</pre></details>"
                 for language, text in cause.fix.items()
             )
             parts.append(
