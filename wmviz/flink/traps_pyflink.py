@@ -96,7 +96,7 @@ class Trap:
         """What differs between the two, as a diff: lines of the broken one begin with -, of the mended one with +."""
         before, after = self.broken.splitlines(), self.mended.splitlines()
         changes = list(difflib.unified_diff(before, after, lineterm="", n=1))[2:]
-        return "\n".join("" if line.startswith("@@") else line for line in changes).strip("\n")
+        return "\n".join("" if line.startswith("@@") else line.rstrip() for line in changes).strip("\n")
 
     @property
     def recorded(self) -> TrapRun:
@@ -222,7 +222,7 @@ _TRAPS = {
         Trap(
             "nothing-late",
             "a test for late events on a list that is read in an instant",
-            "finds nothing late",
+            "has an empty side output",
             _lacks("late: "),
         ),
         Trap(
