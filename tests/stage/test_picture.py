@@ -263,7 +263,7 @@ def test_the_job_equals_the_state_at_every_step(name: str) -> None:
         if kind == Kind.ARRIVED:
             return f"e{trace.subject[row]}"
         words = time_text(value, trace.scenario.zone)
-        return f"w{words}" if kind == Kind.WATERMARK else f"b{value}" if kind == Kind.SNAPSHOT else "s"
+        return f"w{words}" if kind == Kind.WATERMARK else f"b{value}@{row}" if kind == Kind.SNAPSHOT else "s"
 
     sources = [place for place in trace.places if place.startswith("source")]
     for step in range(trace.steps):
@@ -304,7 +304,7 @@ def test_what_is_on_its_way_comes_through(name: str) -> None:
         for channel in task["channels"]:
             assert all(first < end for first, end, _ in channel["travels"])
             barriers = [element for _, _, element in channel["travels"] if element.startswith("b")]
-            assert barriers == sorted(set(barriers), key=lambda barrier: int(barrier[1:]))
+            assert barriers == sorted(set(barriers), key=lambda barrier: int(barrier[1:].split("@")[0]))
 
 
 def test_a_partition_that_has_ended_holds_nothing_back() -> None:

@@ -143,6 +143,7 @@ def _place(trace: Trace, picture: dict[str, Any], shown: Mapping[str, Any]) -> s
         "speed": 1,
         "selected": -1,
         "result": -1,
+        "firing": -1,
         "problem": "",
         "parts": picture["parts"],
         "replies": [],

@@ -22,6 +22,9 @@ from wmviz.times import time_text as plain_time_text
 from wmviz.trace import Kind, Trace
 from wmviz.window import AnyWindow
 
+_OF_CHECKPOINTS = frozenset({Kind.CHECKPOINT, Kind.SNAPSHOT, Kind.BARRIER, Kind.BLOCKED})
+MOST_BARRIERS = 2_000
+"""Rows of checkpoints and barriers that the keyboard goes through."""
 MOST_RESULTS = 200
 """Rows of the table of results; a longer table says how many it leaves out."""
 
@@ -102,6 +105,7 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         "times": [[None if ms == MIN_MS else _within(ms, y) - origin, time_text(ms, scenario.zone)] for ms in times],
         "statuses": STATUSES,
         "bands": [_band(band, marks, origin, dated) for band in marks.bands],
+        "barriers": [row for row, kind in enumerate(trace.kind) if kind in _OF_CHECKPOINTS][:MOST_BARRIERS],
         "band_axis": _band_axis(scenario),
         "overlap": _overlap(scenario),
         "merges": scenario.window.type == "session",

@@ -91,13 +91,13 @@ class Running:
         return [f"{source} → {task}" for task in tasks for source in sources]
 
     def _element(self, row: int) -> str:
-        """Name what a row has sent: ``e`` and the index of an event, ``w`` and a watermark, ``b`` and a checkpoint."""
+        """Name what a row has sent: ``e`` and the index of an event, ``w`` and a watermark, ``b`` checkpoint@row."""
         kind, value = self.trace.kind[row], self.trace.value[row]
         if kind == Kind.ARRIVED:
             return f"e{self.trace.subject[row]}"
         if kind == Kind.WATERMARK:
             return f"w{time_text(value, self.trace.scenario.zone)}"
-        return f"b{value}" if kind == Kind.SNAPSHOT else "s"
+        return f"b{value}@{row}" if kind == Kind.SNAPSHOT else "s"
 
     # ---------------------------------------------------------------- channels
 

@@ -460,10 +460,20 @@ class _Drawing:
         scale = 1 if len(events) <= 400 else 0.5
         # One key for all events says nothing.
         named = len(events) <= MOST_NAMED and len({event[1] for event, *_ in events}) > 1
-        parts = [self.marble(look, x, y, scale) for _, look, x, y in events]
+        if len(events) > MOST_NAMED:
+            return self.many_marbles(events, scale)
+        parts = [self.marble(look, x, y) for _, look, x, y in events]
         if named:
             parts += [self.label(x, y, event[1], font_size=11) for event, _, x, y in events]
         return "".join(parts)
+
+    def many_marbles(self, events: list[tuple[list[Any], int, float, float]], scale: float) -> str:
+        """Draw each kind of marble once, and put it where its events are: the file stays small."""
+        name = "look"
+        looks = sorted({look for _, look, *_ in events})
+        kinds = "".join(f'<g id="{name}-{look}">{self.marble(look, 0, 0, scale)}</g>' for look in looks)
+        places = (f'<use href="#{name}-{look}" x="{x:.1f}" y="{y:.1f}"/>' for _, look, x, y in events)
+        return f"<defs>{kinds}</defs>{''.join(places)}"
 
     def marble(self, look: int, x: float, y: float, scale: float = 1) -> str:
         colour = self.colour[f"look-{look}"]

@@ -68,8 +68,9 @@ class Stage(anywidget.AnyWidget):
         The parameters as text, such as ``"2 min"``, or ``"none"``. Setting one runs the scenario again.
     step, playing, speed
         The playhead, whether it moves and how fast.
-    selected, result
-        The index of the event whose life is shown, and of the result whose events are marked (-1: none).
+    selected, result, firing
+        The index of the event whose life is shown, of the result whose events are marked, and the row of the flag
+        whose events are marked (-1: none).
     parts
         The parts that are open beside the plane, of ``"lanes"``, ``"pipeline"`` and ``"results"``.
     replies
@@ -89,6 +90,7 @@ class Stage(anywidget.AnyWidget):
     speed = traitlets.Float(1.0).tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
     result = traitlets.Int(-1).tag(sync=True)
+    firing = traitlets.Int(-1).tag(sync=True)
     parts: traitlets.List[Any] = traitlets.List(traitlets.Enum(PARTS)).tag(sync=True)
     bound = traitlets.Unicode("").tag(sync=True)
     lateness = traitlets.Unicode("").tag(sync=True)
@@ -220,6 +222,7 @@ class Stage(anywidget.AnyWidget):
             self._following = False
             self.step = _same_moment(before, self.step, trace)
             self.selected, self.result = min(self.selected, len(trace.scenario.events) - 1), -1
+            self.firing = -1
             self.events = picture.pop("events")
             self.picture = picture
             self._compare()

@@ -351,7 +351,7 @@ class Plane {
         svg("title", { text: `${band.label} ${words}` }),
       );
       this.fireLayer.append(mark);
-      this.flags.set(row, { mark, at: [x, y1] });
+      this.flags.set(row, { mark, at: [x, y1], step });
       let label = null;
       if (visible && this.picture.bands.length < 40 && (this.few || !late)) {
         const place = this.labels.around(x, y1, text, true);
@@ -362,6 +362,37 @@ class Plane {
       }
       showFrom(this.timeline, step, [mark, label]);
     }
+  }
+
+  /** The flags that stand at a step, the newest last. */
+  flagsUpTo(step) {
+    const standing = [...this.flags].flatMap(([row, flag]) => (flag.step <= step ? [{ row, at: flag.at, step: flag.step }] : []));
+    return standing.sort((a, b) => a.step - b.step);
+  }
+
+  /** The windows that have or had state at a step. */
+  windowsAt(step) {
+    return this.picture.bands.flatMap((band, index) => {
+      const { x2, y1, y2 } = this.extent(band);
+      return band.states[0]?.[0] <= step ? [{ band: index, at: [this.picture.band_axis === "y" ? this.box.right - 8 : x2 - 8, (y1 + y2) / 2] }] : [];
+    });
+  }
+
+  /** The window whose name beside the plane is at a point; -1 if there is none. */
+  windowNamedAt(x, y) {
+    if (this.picture.band_axis !== "y" || x <= this.box.right) return -1;
+    return this.picture.bands.findIndex((band) => {
+      const { y1, y2 } = this.extent(band);
+      return y >= y1 && y <= y2 && band.states[0]?.[0] <= this.timeline.step;
+    });
+  }
+
+  /** Put the ring of the keyboard on a point; null: nowhere. */
+  pointAt(at) {
+    this.cursor.style.display = at ? "" : "none";
+    if (!at) return;
+    this.cursor.setAttribute("cx", at[0]);
+    this.cursor.setAttribute("cy", at[1]);
   }
 
   /** Mark the flags that another run does not have in the same form. */
@@ -433,9 +464,11 @@ class Plane {
 
   selection() {
     this.offered = svg("g");
+    this.cursor = svg("circle", { r: 9, class: "wmviz-cursor" });
+    this.cursor.style.display = "none";
     this.rings = new Rings(this.points);
     this.lag = svg("path", { class: "wmviz-lag" });
-    return svg("g", {}, this.offered, this.lag, this.rings.layer);
+    return svg("g", {}, this.offered, this.lag, this.rings.layer, this.cursor);
   }
 
   select(index) {

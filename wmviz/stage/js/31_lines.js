@@ -145,6 +145,12 @@ class Lines {
     return -1;
   }
 
+  /** The changes of all lines that stand at a step, the newest last. */
+  changesUpTo(step) {
+    const standing = this.lines.flatMap(({ points }) => points.filter((point) => point.step <= step && point.row >= 0 && point.y !== null));
+    return standing.sort((a, b) => a.step - b.step).map((point) => ({ row: point.row, at: [this.x(point), this.y(point)] }));
+  }
+
   mainStates() {
     return this.states.filter((_, nth) => this.lines[nth].kind === "wmviz-watermark");
   }

@@ -252,10 +252,16 @@ class Pipeline {
       const [id] = this.picture.events[Number(words)];
       return svg("g", {}, svg("circle", { cx: x, cy: y, r: 4, class: "wmviz-in-channel" }), svg("title", { text: id }));
     }
-    if (kind === "b" && !this.across) return svg("g", { class: "wmviz-barrier" }, svg("path", { d: `M${x} ${y - 6}v12` }), svg("text", { x: x - 3, y: y + 4, "text-anchor": "end", text: words }));
-    if (kind === "b") return svg("g", { class: "wmviz-barrier" }, svg("path", { d: `M${x} ${y - 9}v18` }), svg("text", { x, y: y - 11, "text-anchor": "middle", text: words }), svg("title", { text: `barrier ${words}` }));
+    if (kind === "b") return this.barrier(...words.split("@"), x, y);
     if (kind === "w") return svg("g", { class: "wmviz-in-channel-watermark" }, svg("path", { d: `M${x} ${y - 6}v12` }), svg("title", { text: `watermark ${words}` }));
     return svg("g", { class: "wmviz-in-channel-watermark" }, svg("path", { d: `M${x - 2} ${y - 4}v8M${x + 2} ${y - 4}v8` }), svg("title", { text: "status" }));
+  }
+
+  /** A barrier: its bar and number, and the sentence of the task that has sent it. */
+  barrier(number, row, x, y) {
+    const title = svg("title", { text: this.sentence?.(Number(row)) || `barrier ${number}` });
+    const [half, text] = this.across ? [9, { x, y: y - 11, "text-anchor": "middle" }] : [6, { x: x - 3, y: y + 4, "text-anchor": "end" }];
+    return svg("g", { class: "wmviz-barrier" }, svg("path", { d: `M${x} ${y - half}v${2 * half}` }), svg("text", { ...text, text: number }), title);
   }
 
   /** The pipeline in words. */

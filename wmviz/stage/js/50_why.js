@@ -56,7 +56,7 @@ class Why {
     const { picture } = this;
     if (step < 0) return [
         html("li", { class: "wmviz-head", text: "Press play, or step forward: → goes to the next moment, shift → one step further." }),
-        html("li", { text: "Point at a marble to see what it is; click it for its whole life." }),
+        html("li", { text: "Point at a marble, a line, a flag or the name of a window to see what it is; click a marble for its whole life, a flag for its events." }),
         ...(this.live ? [html("li", { text: "Drag a marble: across it arrives at another time, up and down it happened at another time. With alt, the arrow keys do that." })] : []),
       ];
     const { texts } = sentences;
@@ -85,16 +85,17 @@ class Why {
   }
 
   /** The life of an event, or the events of a result; what is still to come at this step is dimmed. */
-  drawChosen(selected, result, step, sentences, hides) {
+  drawChosen({ selected, result, firing }, step, sentences, hides) {
     if (!sentences) return;
     const { picture } = this;
-    this.life.hidden = selected < 0 && result < 0;
+    this.life.hidden = selected < 0 && result < 0 && firing < 0;
     // The same is not written again: a button in it may have the focus.
-    const key = selected >= 0 ? [picture.events[selected], sentences] : result >= 0 ? [picture, result, String(membersOf(picture.results[result], step))] : null;
+    const key = selected >= 0 ? [picture.events[selected], sentences] : result >= 0 ? [picture, result, String(membersOf(picture.results[result], step))] : firing >= 0 ? [picture, "firing", firing] : null;
     if (key?.some((part, nth) => part !== this.livesOf?.[nth]) ?? true) {
       this.scroll.scrollTop = 0;
       if (selected >= 0) this.writeLife(selected, sentences.texts);
       else if (result >= 0) this.writeResult(picture.results[result], step);
+      else if (firing >= 0) this.writeFiring(firing, sentences.texts);
       else this.life.replaceChildren();
     }
     this.livesOf = key;
@@ -133,15 +134,43 @@ class Why {
   }
 
   writeResult(result, step) {
-    const { picture } = this;
     const members = membersOf(result, step);
-    const items = members.map((index) => {
-      const [id, , , , tip] = picture.events[index];
+    const count = `${members.length} event${members.length === 1 ? "" : "s"}`;
+    this.life.replaceChildren(this.title(`${result.key}, ${this.picture.bands[result.band].label}: ${count}`), this.members(members));
+  }
+
+  writeFiring(row, texts) {
+    const { label, words } = flagOf(this.picture, row);
+    const about = html("p", { class: "wmviz-since" }, this.jump(row, texts[row], "Go to this moment"));
+    this.life.replaceChildren(this.title(`${label} ${words}`), about, this.members(firedMembers(this.picture, row)));
+  }
+
+  /** Events, each with a way to its life. */
+  members(indexes) {
+    const items = indexes.map((index) => {
+      const [id, , , , tip] = this.picture.events[index];
       return html("li", {}, html("button", { type: "button", text: `${id}: ${tip}`, title: "The life of this event", onclick: () => this.onSelect(index) }));
     });
-    const count = `${members.length} event${members.length === 1 ? "" : "s"}`;
-    this.life.replaceChildren(this.title(`${result.key}, ${picture.bands[result.band].label}: ${count}`), html("ol", {}, ...items));
+    return html("ol", {}, ...items);
   }
+}
+
+/** The flag that a row stands for. */
+function flagOf(picture, row) {
+  for (const [band, { label, fires }] of picture.bands.entries()) {
+    const fire = fires.find(([, , , other]) => other === row);
+    if (fire) return { band, label, step: fire[0], words: fire[2] };
+  }
+  return null;
+}
+
+/** The events of all results that fire under a flag. */
+function firedMembers(picture, row) {
+  const flag = flagOf(picture, row);
+  if (!flag) return [];
+  const at = picture.steps[flag.step];
+  const fired = picture.results.filter(({ band, changes }) => band === flag.band && changes.some(([step, , , count], nth) => step >= flag.step && picture.steps[step] === at && count > (changes[nth - 1]?.[3] ?? 0)));
+  return [...new Set(fired.flatMap((result) => membersOf(result, lastUpTo(picture.steps, at))))].sort((a, b) => a - b);
 }
 
 function range(from, end) {

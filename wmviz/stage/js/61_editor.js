@@ -123,7 +123,8 @@ class Hand {
     if (this.surface === this.stage.plane && this.stage.predict.click(...this.at(event))) return;
     if (this.stage.editor.adding) return this.stage.add(this.surface.target(...this.at(event)));
     if (held.row >= 0) this.stage.go(this.stage.why.stepOf(held.row));
-    this.stage.select(held.index);
+    if (this.stage.plane.flags.has(held.row)) this.stage.chooseFiring(held.row);
+    else this.stage.select(held.index);
   }
 
   drop() {

@@ -28,6 +28,7 @@ class Stage {
     this.parameters = new Parameters((name, value) => this.change(name, value));
     this.picture = host.get("picture");
     this.predict = new Predict(this);
+    this.walk = new Walk(this);
     this.frame();
     this.listen();
     this.show();
@@ -64,7 +65,7 @@ class Stage {
     // A model tells of its own changes too; only what comes from elsewhere moves the playhead.
     host.on("step", fresh(() => host.get("step") !== this.step && this.go(host.get("step"), false)));
     host.on("speed", () => this.draw());
-    for (const name of ["selected", "result"]) host.on(name, fresh(() => this.draw()));
+    for (const name of ["selected", "result", "firing"]) host.on(name, fresh(() => this.draw()));
     host.on("parts", () => this.build());
     host.on("playing", () => host.get("playing") !== this.playing && this.toggle());
     this.root.addEventListener("keydown", (event) => this.key(event));
@@ -135,7 +136,9 @@ class Stage {
 
   newPipeline() {
     if (!this.picture.complete) return new UnseenPipeline(this.picture);
-    return new Pipeline(this.picture, Math.max(LEAST_WIDTH, Math.floor(this.root.clientWidth - 34)));
+    const pipeline = new Pipeline(this.picture, Math.max(LEAST_WIDTH, Math.floor(this.root.clientWidth - 34)));
+    pipeline.sentence = (row) => this.sentences?.texts[row];
+    return pipeline;
   }
 
   open(part) {
@@ -331,7 +334,7 @@ class Stage {
     const { picture, step } = this;
     const moment = this.moment();
     const standing = step < 0 ? (picture.steps.length ? Math.min(picture.x.from, picture.steps[0]) : 0) : picture.steps[step];
-    const [selected, result] = [this.host.get("selected"), this.host.get("result")];
+    const [selected, result, firing] = ["selected", "result", "firing"].map((name) => this.host.get(name));
     const clock = step < 0 ? "" : this.clocks[lastUpTo(this.clockSteps, step)];
     const change = this.fates.go(step);
     this.plane.draw(this.fates, change, this.now ?? standing, clock);
@@ -346,12 +349,12 @@ class Stage {
     const told = performance.now();
     if (this.playing && told - (this.toldAt ?? 0) < SAVE_EVERY) return;
     this.toldAt = told;
-    if (this.drawn?.step === step && this.drawn.picture === picture && this.drawn.sentences === this.sentences && this.drawn.selected === selected && this.drawn.result === result && this.drawn.plane === this.plane) return;
-    this.drawn = { step, picture, sentences: this.sentences, selected, result, plane: this.plane };
+    if (this.drawn?.step === step && this.drawn.picture === picture && this.drawn.sentences === this.sentences && this.drawn.selected === selected && this.drawn.result === result && this.drawn.firing === firing && this.drawn.plane === this.plane) return;
+    this.drawn = { step, picture, sentences: this.sentences, selected, result, firing, plane: this.plane };
     this.why.draw(step, moment, this.fine, clock, this.sentences, this.playing);
-    this.why.drawChosen(selected, result, step, this.sentences, this.predict.hides(step));
+    this.why.drawChosen({ selected, result, firing }, step, this.sentences, this.predict.hides(step));
     this.results.draw(step, result);
-    const members = result >= 0 ? membersOf(picture.results[result], step) : this.host.get("differing")?.events?.[0] ?? [];
+    const members = result >= 0 ? membersOf(picture.results[result], step) : firing >= 0 ? firedMembers(picture, firing) : this.host.get("differing")?.events?.[0] ?? [];
     for (const surface of this.surfaces()) surface.rings.mark(members);
     this.planeBox.setAttribute("aria-label", this.words(clock));
     this.lanes?.describe(this.lanesBox);
@@ -366,7 +369,7 @@ class Stage {
       clock ? `Processing time ${clock}.` : "Before the first event.",
       watermark ? `Watermark ${watermark}.` : "No watermark yet.",
       `Events: ${counts.map(([count, words]) => `${count} ${words}`).join(", ") || "none yet"}.`,
-      "Up and down arrow choose an event.",
+      "Up and down arrow choose an event; F goes through the firings, M the watermarks, W the windows, K the barriers, each with shift the other way.",
       this.live ? "With alt, the arrows move it; A adds, D duplicates, delete takes out, control Z undoes." : "",
     ];
     return parts.join(" ");
@@ -389,6 +392,11 @@ class Stage {
     const onSurface = event.target === this.planeBox || event.target === this.lanesBox;
     const plain = ({ key, ctrlKey, metaKey, altKey }) => (ctrlKey || metaKey || altKey ? null : keys[key]);
     if (onSurface) {
+      keys.Enter = () => this.walk.enter();
+      for (const [key, kind] of Object.entries(WALKS)) {
+        keys[key] = () => this.walk.go(kind, -1);
+        keys[key.toUpperCase()] = () => this.walk.go(kind, 1);
+      }
       keys.ArrowUp = () => this.choose(1);
       keys.ArrowDown = () => this.choose(-1);
     }
@@ -443,10 +451,12 @@ class Stage {
   /** Tell of what the pointer is at. */
   hover(x, y, surface) {
     const { index, row } = this.thing(x, y, surface);
+    this.walk.end();
     this.point(index, surface);
-    if (row < 0 || !this.sentences) return;
-    this.planeBox.style.cursor = "pointer";
-    this.bubble.replaceChildren(html("span", { text: this.sentences.texts[row] }));
+    const window = index < 0 && row < 0 ? surface.windowNamedAt?.(x, y) ?? -1 : -1;
+    if (!this.sentences || (row < 0 && window < 0)) return;
+    if (row >= 0) this.planeBox.style.cursor = "pointer";
+    this.bubble.replaceChildren(html("span", { text: row >= 0 ? this.sentences.texts[row] : windowWords(this.picture, window, this.step) }));
     this.bubbleAt(x, y, this.planeBox, surface);
   }
 
@@ -479,17 +489,29 @@ class Stage {
   }
 
   select(index) {
-    this.host.set("result", -1);
-    this.report("selected", index);
+    this.chooseOnly({ selected: index });
+  }
+
+  /** Mark the events of the results that fire under a flag. */
+  chooseFiring(row) {
+    this.chooseOnly({ firing: row });
+  }
+
+  /** One thing is chosen at a time. */
+  chooseOnly(chosen) {
+    for (const name of ["selected", "result", "firing"]) this.host.set(name, chosen[name] ?? -1);
+    this.host.save();
+    this.draw();
   }
 
   /** Mark the events that a result is made of. */
   chooseResult(index) {
-    this.host.set("selected", -1);
-    this.report("result", this.host.get("result") === index ? -1 : index);
+    this.chooseOnly({ result: this.host.get("result") === index ? -1 : index });
   }
 
   closeLife() {
+    this.walk.end();
+    this.bubble.hidden = true;
     this.select(-1);
     this.planeBox.focus({ preventScroll: true });
   }
