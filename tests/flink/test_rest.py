@@ -1,6 +1,7 @@
 """The view of a running job, against a server that answers as Flink's REST interface does."""
 
 import json
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -11,9 +12,13 @@ from urllib.parse import parse_qs, urlsplit
 import pandas as pd
 import pytest
 
+from wmviz import charts
+from wmviz.charts.live import bar_rows, line_rows
+from wmviz.charts.look import render
 from wmviz.flink import FlinkError, cluster, live, program, startup
-from wmviz.flink.rest import Rest
+from wmviz.flink.rest import Rest, Watching, dropped, no_looks, place_of, read_looks, trace_rows, write_looks
 from wmviz.flink.standalone import free_port
+from wmviz.trace import Kind, TraceError
 
 IDLE_SOURCE = Path(__file__).parents[1] / "differential" / "IdleSource.java"
 SEEN_SOON = {"python.execution-mode": "thread", "metrics.fetcher.update-interval": "200", "parallelism.default": "1"}
@@ -139,6 +144,96 @@ def test_the_html_escapes_what_comes_from_the_job(address, monkeypatch):
     assert "&lt;b&gt;" in live(address)._repr_html_()
 
 
+LOOKS = [
+    ["source", 0, "events", None, 100, None, 200, 800, 0, 0.0],
+    ["window", 0, "sums", 100, None, 0, 300, 600, 100, 0.0],
+    ["window", 0, "sums", 100, 100, 0, None, None, None, 0.5],
+    ["source", 0, "events", None, None, None, 200, 800, 0, 1.0],
+    ["source", 0, "events", None, 300, None, 700, 300, 0, 1.5],
+    ["window", 0, "sums", 300, 300, 2, 500, 500, 0, 1.5],
+    ["window", 1, "sums", 250, None, 1, 500, 500, 0, 1.5],
+]
+
+
+def test_looks_can_be_stored_and_read():
+    looks = read_looks(LOOKS)
+    assert write_looks(looks) == LOOKS
+    assert json.loads(json.dumps(write_looks(looks))) == LOOKS
+    assert write_looks(no_looks()) == []
+
+
+def test_watermarks_that_were_seen_become_rows_of_a_trace():
+    found = trace_rows(read_looks(LOOKS))
+    rows = [(record.place, record.kind, record.value, record.at_ms) for record in found]
+    assert rows == [
+        ("source[0]", Kind.WATERMARK, 100, 0),
+        ("window[0]", Kind.WATERMARK, 100, 0),
+        ("source[0]", Kind.WATERMARK, 300, 1500),
+        ("window[0]", Kind.WATERMARK, 300, 1500),
+        ("window[1]", Kind.WATERMARK, 250, 1500),
+    ]
+    assert [record.row for record in found] == list(range(5))
+    assert dropped(read_looks(LOOKS)) == 3
+    assert trace_rows(no_looks()) == []
+    assert dropped(no_looks()) == 0
+
+
+def test_the_picture_has_the_watermarks_and_what_tasks_did():
+    looks = read_looks(LOOKS)
+    lines, bars = line_rows(looks), bar_rows(looks)
+    assert lines.to_dict("split")["data"] == [
+        ["source[0]", 0.0, 100, 0],
+        ["window[0]", 0.0, 100, 0],
+        ["window[0]", 0.5, 100, 0],
+        ["source[0]", 1.5, 300, 1],
+        ["window[0]", 1.5, 300, 0],
+        ["window[1]", 1.5, 250, 0],
+    ]
+    assert bars.to_dict("split")["data"][:3] == [
+        ["source[0]", "busy", 700],
+        ["source[0]", "backpressured", 0],
+        ["source[0]", "idle", 300],
+    ]
+    assert charts.live(looks).to_dict()["description"].endswith("in 4 looks. Dropped as late: 3.")
+    assert "image" in render(charts.live(looks, name="<b>", width=300).to_dict())["text/html"]
+
+
+def test_a_place_has_a_short_name():
+    assert place_of("Source: events -> Extract-Timestamp -> Timestamps/Watermarks", 2) == "events[2]"
+    assert place_of("window -> Map, Map", 0) == "window[0]"
+
+
+def test_a_task_that_does_not_run_yet_does_not_pass_for_busy(address, monkeypatch):
+    job = {"state": "RUNNING", "vertices": [{"id": "v1", "name": "source", "status": "INITIALIZING"}]}
+    monkeypatch.setattr(
+        sys.modules[__name__],
+        "answer",
+        lambda path, query, known=answer: job if path == "/jobs/new" else known(path, query),
+    )
+    assert live(address).table["busy"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [(None, "takes what"), (pd.DataFrame({"at_s": [1]}), "takes what"), (no_looks(), "nothing was seen of the job")],
+)
+def test_what_cannot_be_drawn_is_said(wrong, sentence):
+    with pytest.raises(TraceError, match=sentence):
+        charts.live(wrong)
+
+
+def test_watching_sees_a_job_behind_a_port(address):
+    watching = Watching()
+    with watching.of(int(address.partition(":")[2])):
+        deadline = time.monotonic() + 20
+        while watching.looks.empty and time.monotonic() < deadline:
+            time.sleep(0.05)
+    assert set(watching.looks["operator"]) == {"Source__a.b", "sums"}
+    assert watching.looks["at_s"].min() == 0
+    with Watching().of(1):
+        pass
+
+
 @pytest.mark.flink
 @pytest.mark.timeout(200)
 def test_a_real_job_is_seen_while_it_runs():
@@ -179,6 +274,11 @@ def test_a_real_job_is_seen_while_it_runs():
     assert set(sums["dropped"].dropna()) == {0}
     assert (looks[["busy", "idle", "backpressured"]].dropna() >= 0).all(axis=None)
     assert len(looks["idle"].dropna()) > 3
+    rows = [row.value for row in trace_rows(looks) if row.place == "sums[0]"]
+    assert rows == sorted(set(rows))
+    assert set(rows) <= set(watermarks) | set(sums["output_watermark_ms"].dropna())
+    assert "sums[0]" in set(line_rows(looks)["place"])
+    assert charts.live(looks).to_dict()["vconcat"]
 
 
 @pytest.mark.parametrize("wrong", ["", "ftp://host", "http://", "localhost:port", "localhost:99999999"])

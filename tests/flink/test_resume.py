@@ -41,7 +41,7 @@ def check_plain(done):
 def check_refused(done):
     assert "Cannot map checkpoint/savepoint state for operator" in done.refused
     assert not done.after
-    assert "/" not in done.refused.replace("checkpoint/savepoint", ""), "no path of the machine"
+    assert ":/" not in done.refused, "no path of the machine"
     assert repr(done).splitlines()[-1] == done.refused
 
 
@@ -151,12 +151,12 @@ def test_a_difference_is_told():
     [
         ({"happenings": []}, "resume needs one stop and nothing else in happenings"),
         ({"happenings": [{**STOP, "with": {"interval": "1 s"}}]}, "leave interval out of with"),
-        ({"happenings": [{**STOP, "at": "5:00"}]}, "needs events before the stop and events after it"),
+        ({"happenings": [{**STOP, "at": "6:30:05"}]}, "needs events before the stop and events after it"),
         ({"happenings": [{**STOP, "at": "9:00"}]}, "needs events before the stop and events after it"),
         ({"late_to": "drop"}, 'write late_to "side"'),
         ({"checkpoints": "1 min"}, "leave out checkpoints"),
         ({"window": {"type": "sliding", "size": "1 h", "slide": "10 min"}}, "resume has tumbling windows"),
-        ({"events": [["r9", 1, f"6:{n}"] for n in range(10, 55)]}, "45 are too many, 40 are fine"),
+        ({"events": [["r9", 1, f"7:{n}"] for n in range(10, 55)]}, "45 are too many, 40 are fine"),
     ],
 )
 def test_what_the_job_cannot_run_is_said(change, sentence):

@@ -12,10 +12,11 @@ from wmviz.charts.completeness import completeness
 from wmviz.charts.engines import engines
 from wmviz.charts.firings import firings
 from wmviz.charts.lag import lag
+from wmviz.charts.live import live
 from wmviz.charts.look import enable
 from wmviz.charts.state import state
 from wmviz.charts.watermark import watermark
 
-__all__ = ["alignment", "completeness", "engines", "firings", "lag", "state", "watermark"]
+__all__ = ["alignment", "completeness", "engines", "firings", "lag", "live", "state", "watermark"]
 
 enable()

@@ -4,6 +4,7 @@ Importing this starts nothing; the first `run` starts one JVM, which serves this
 """
 
 from wmviz.flink.alignment import AlignmentRun, align, alignment_code
+from wmviz.flink.barriers import Barriers, barriers, barriers_code
 from wmviz.flink.broken import BrokenJob, broken_job, broken_jobs
 from wmviz.flink.file_sink import file_sink_code, write_files
 from wmviz.flink.program import code, strategy_source
@@ -17,6 +18,7 @@ from wmviz.flink.traps_pyflink import Trap, TrapRun, trap, traps
 
 __all__ = [
     "AlignmentRun",
+    "Barriers",
     "BrokenJob",
     "Cluster",
     "FlinkError",
@@ -28,6 +30,8 @@ __all__ = [
     "align",
     "alignment_code",
     "available",
+    "barriers",
+    "barriers_code",
     "broken_job",
     "broken_jobs",
     "cluster",

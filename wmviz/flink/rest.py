@@ -5,9 +5,10 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from wmviz.flink.standalone import Cluster
+    from wmviz.trace import Record
 
 LIMIT_S = 5.0
 IDS_PER_CALL = 40
@@ -28,6 +30,9 @@ OPERATOR = {
     "dropped": "numLateRecordsDropped",
 }
 SPLIT = {"watermark_ms": "currentWatermark", "idle": "idleTimeMsPerSecond", "paused": "pausedTimeMsPerSecond"}
+LOOK = ["task", "subtask", "operator", *OPERATOR, *TASK, "at_s"]
+"""Columns of what is seen of a job again and again."""
+EVERY_S, JOIN_S = 0.25, 10.0
 ENDED = frozenset({"FINISHED", "FAILED", "CANCELED"})
 
 
@@ -153,7 +158,8 @@ class Live:
         """A row for each operator in each subtask.
 
         Watermarks are in ms, missing where there is none yet; ``dropped`` is numLateRecordsDropped; ``busy``, ``idle``
-        and ``backpressured`` are ms per second, of the task that the operator is chained into.
+        and ``backpressured`` are ms per second, of the task that the operator is chained into. Flink makes those three
+        of the last minute, so they follow what happens slowly; before the task runs they are missing.
         """
         rows = []
         for task, metrics in self._metrics():
@@ -196,10 +202,9 @@ class Live:
         Returns
         -------
         pandas.DataFrame
-            The rows of `table` with ``at_s``, seconds since the first look.
+            The rows of `table` with ``at_s``, seconds since the first look. ``wmviz.charts.live`` draws them, and
+            `trace_rows` makes trace rows of the watermarks in them.
         """
-        import pandas as pd
-
         began, looks = time.monotonic(), []
         while (at_s := time.monotonic() - began) < limit_s:
             with suppress(FlinkError):  # between an end and a restart there is nothing to see
@@ -207,7 +212,7 @@ class Live:
             if self._has_ended():
                 break
             time.sleep(every_s)
-        return pd.concat(looks, ignore_index=True) if looks else _frame(["at_s"], [])
+        return _together(looks)
 
     def _has_ended(self) -> bool:
         try:
@@ -233,7 +238,130 @@ class Live:
             for first in range(0, len(ids), IDS_PER_CALL):
                 asked = quote(",".join(ids[first : first + IDS_PER_CALL]))
                 values |= {each["id"]: each["value"] for each in self.rest.get(f"{path}?get={asked}")}
+            if task.get("status", "RUNNING") != "RUNNING":  # a task that is being set up would pass for busy
+                values = {name: value for name, value in values.items() if name.rpartition(".")[2] not in TASK.values()}
             yield task["name"], values
+
+
+class Watching:
+    """Looks at a job that runs in this process, again and again, while something else waits for it."""
+
+    def __init__(self) -> None:
+        """Nothing has been seen yet."""
+        self._began = time.monotonic()
+        self._looks: list[pd.DataFrame] = []
+
+    @contextmanager
+    def of(self, port: int) -> Iterator[None]:
+        """Look at what runs behind a port, until the block is left."""
+        over = threading.Event()
+        thread = threading.Thread(target=self._run, args=(f"localhost:{port}", over), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join(JOIN_S)
+
+    def _run(self, address: str, over: threading.Event) -> None:
+        while not over.wait(EVERY_S):
+            with suppress(FlinkError):  # there is nothing yet, or not any more
+                self._looks.append(live(address).table.assign(at_s=round(time.monotonic() - self._began, 2)))
+
+    @property
+    def looks(self) -> pd.DataFrame:
+        """All that was seen; the seconds begin with the first look."""
+        return _together(self._looks)
+
+
+def _together(looks: list[pd.DataFrame]) -> pd.DataFrame:
+    import pandas as pd
+
+    seen = [look for look in looks if len(look)]
+    if not seen:
+        return no_looks()
+    rows = pd.concat(seen, ignore_index=True)
+    return rows.assign(at_s=(rows["at_s"] - rows["at_s"].min()).round(2))
+
+
+def no_looks() -> pd.DataFrame:
+    """Give looks at nothing."""
+    return _frame(LOOK, [])
+
+
+def write_looks(looks: pd.DataFrame) -> list[list[Any]]:
+    """Give looks as JSON data: the rows, in the order of `LOOK`."""
+
+    def plain(value: Any) -> Any:
+        return (value.item() if hasattr(value, "item") else value) if _is_there(value) else None
+
+    return [list(map(plain, row)) for row in looks[LOOK].itertuples(index=False)]
+
+
+def read_looks(rows: list[list[Any]]) -> pd.DataFrame:
+    """Make looks of what `write_looks` gave."""
+    return _frame(LOOK, rows)
+
+
+def place_of(task: str, subtask: int) -> str:
+    """Give a short name of a task in a subtask: that of its first operator, as ``"window[0]"``."""
+    first = task.partition(" -> ")[0].removeprefix("Source: ")
+    return f"{first}[{subtask}]"
+
+
+def watermarks(looks: pd.DataFrame) -> pd.DataFrame:
+    """Give the watermark of each task in each subtask at each look: the one that its operators have sent on, or got.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With ``place``, ``at_s`` and ``watermark_ms``, missing where there was none.
+    """
+    seen = looks["output_watermark_ms"].fillna(looks["input_watermark_ms"])
+    places = [place_of(task, subtask) for task, subtask in zip(looks["task"], looks["subtask"], strict=True)]
+    found = looks.assign(place=places, watermark_ms=seen).groupby(["at_s", "place"], sort=False)["watermark_ms"]
+    return found.max().reset_index()[["place", "at_s", "watermark_ms"]]
+
+
+def trace_rows(looks: pd.DataFrame) -> list[Record]:
+    """Give the watermarks that were seen as rows like those of a trace: one for each change, in the time of the looks.
+
+    REST tells numbers, and not what happened to an event: no arrival, no firing, no late event by name. So these are
+    rows `Kind.WATERMARK` only, of each task in each subtask, without a cause, and what came between two looks is not
+    among them. They are no whole `Trace`: that has the scenario, and a live job has none. A watermark that goes away,
+    as in a restart, is not a row either. How many events were dropped is a number: `dropped`.
+
+    Parameters
+    ----------
+    looks
+        From `Live.watch`, or the ``looks`` of a run.
+
+    Returns
+    -------
+    list of Record
+        With ``place`` and ``subject`` as ``"window[0]"``; ``at_ms`` are ms since the first look.
+    """
+    from wmviz.trace import Kind, Record
+
+    rows: list[Record] = []
+    last: dict[str, int] = {}
+    for place, at_s, watermark_ms in watermarks(looks).dropna().itertuples(index=False):
+        if last.get(place) != watermark_ms:
+            last[place] = watermark_ms
+            at_ms = round(at_s * 1000)
+            rows.append(Record(len(rows), Kind.WATERMARK, place, place, int(watermark_ms), None, len(rows), at_ms))
+    return rows
+
+
+def dropped(looks: pd.DataFrame) -> int:
+    """Give how many events were dropped as late, as far as it was seen."""
+    return int(looks.groupby(["task", "operator", "subtask"])["dropped"].max().sum())
+
+
+def _is_there(value: Any) -> bool:
+    import pandas as pd
+
+    return not pd.isna(value)
 
 
 def checkpoint_table(history: list[dict[str, Any]]) -> pd.DataFrame:

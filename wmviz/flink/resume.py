@@ -7,10 +7,10 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wmviz import catalogue
 from wmviz.comparison import Difference, subtract
@@ -18,11 +18,15 @@ from wmviz.engine.simulate import simulate
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.program import Program
 from wmviz.flink.replay import RECORD_SWITCH
+from wmviz.flink.rest import Watching, no_looks, read_looks, write_looks
 from wmviz.flink.startup import ENGINE, FlinkError
 from wmviz.runtime import Happening
 from wmviz.scenario import Scenario, ScenarioError, check_scenario, json_text
 from wmviz.times import MIN_MS, time_text
 from wmviz.trace import Outcomes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LIMIT_S = 120.0
 RECORDINGS = recorded.FOLDER / "resume"
@@ -66,6 +70,8 @@ class Resumed:
         The lines that the job wrote before the savepoint and from it on: ``fired``, ``late``, ``event``.
     refused
         Why Flink did not resume the job, or None.
+    looks
+        What `wmviz.flink.live` saw during both runs, for ``wmviz.charts.live``.
     """
 
     scenario: Scenario
@@ -74,6 +80,7 @@ class Resumed:
     before: tuple[dict[str, Any], ...]
     after: tuple[dict[str, Any], ...]
     refused: str | None = None
+    looks: pd.DataFrame = field(default_factory=no_looks, repr=False, compare=False)
 
     @property
     def program(self) -> Program:
@@ -219,17 +226,18 @@ def resume(
     after: list[dict[str, Any]] = []
     refused = None
     with tempfile.TemporaryDirectory(prefix="wmviz-resume-") as folder, startup.tidy():
+        watching = Watching()
         try:
-            with startup.sentences():
-                savepoint, before = job.first_run(job.environment, folder, limit_s)
-            with startup.sentences():
+            with startup.sentences(), watching.of(port := job.free_port()):
+                savepoint, before = job.first_run(job.environment, folder, port, limit_s)
+            with startup.sentences(), watching.of(port := job.free_port()):
                 uid = "another window" if new_uid else "window"
-                after = job.second_run(job.environment, folder, savepoint, uid, drop_state, limit_s)
+                after = job.second_run(job.environment, folder, port, savepoint, uid, drop_state, limit_s)
         except (TimeoutError, RuntimeError) as error:
             if not (new_uid and REFUSED in str(error)):
                 raise error if isinstance(error, FlinkError) else FlinkError(str(error)) from None
-            refused = str(error).replace(savepoint, "the savepoint")
-    done = Resumed(scenario, new_uid, drop_state, tuple(before), tuple(after), refused)
+            refused = str(error).replace(f"checkpoint/savepoint {savepoint}", "the savepoint")
+    done = Resumed(scenario, new_uid, drop_state, tuple(before), tuple(after), refused, watching.looks)
     if os.environ.get(RECORD_SWITCH):
         _record(done)
     return done
@@ -306,7 +314,8 @@ def _recorded(scenario: Scenario, new_uid: bool, drop_state: bool) -> Resumed | 
         told = replace(Scenario.from_json(data["scenario"]), name="", title="", about="")
         same = told == replace(scenario, name="", title="", about="")
         if same and (data["new_uid"], data["drop_state"]) == (new_uid, drop_state):
-            return Resumed(scenario, new_uid, drop_state, tuple(data["before"]), tuple(data["after"]), data["refused"])
+            before, after, looks = tuple(data["before"]), tuple(data["after"]), read_looks(data["looks"])
+            return Resumed(scenario, new_uid, drop_state, before, after, data["refused"], looks)
     return None
 
 
@@ -315,6 +324,7 @@ def _record(done: Resumed) -> None:
 
     flags = "-new-uid" * done.new_uid + "-dropped" * done.drop_state
     data = {name: getattr(done, name) for name in ("new_uid", "drop_state", "before", "after", "refused")}
+    data["looks"] = write_looks(done.looks)
     RECORDINGS.mkdir(exist_ok=True)
     path = RECORDINGS / f"{file_name(done.scenario)}{flags}.json"
     path.write_text(json_text({**data, "scenario": done.scenario.to_json()}), encoding="utf-8")
