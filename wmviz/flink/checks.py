@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.alignment import align
+from wmviz.flink.barriers import barriers
 from wmviz.flink.replay import RECORD_SWITCH, jar
 from wmviz.flink.rest import Rest, live
 from wmviz.flink.resume import resume
@@ -237,6 +238,11 @@ def _alignment() -> Answer:
     return {place: align(place).is_held for place in ("source", "after")}
 
 
+def _barriers() -> Answer:
+    """Say for each mode whether the barriers of a job whose buffers are full have overtaken events."""
+    return {mode: barriers(mode).middle("in_flight_bytes") > 0 for mode in ("aligned", "unaligned")}
+
+
 def _savepoint() -> Answer:
     """Stop a job with a savepoint and resume it: the watermarks that the last and the first event met."""
     done = resume()
@@ -261,12 +267,14 @@ QUESTIONS: Mapping[str, Callable[[], Answer]] = {
     "watermarks-call": _watermarks_call,
     "without-windows": _without_windows,
     "alignment": _alignment,
+    "barriers": _barriers,
     "savepoint": _savepoint,
 }
 """Name of a question → what answers it."""
 
 LONG: Mapping[str, str] = {
     "alignment": "It takes half a minute. wmviz.flink.align() runs it here.",
+    "barriers": "It takes half a minute. wmviz.flink.barriers() runs it here.",
     "savepoint": "It takes a while. wmviz.flink.resume() runs it here.",
 }
 """Questions that take long → why the recorded answer is shown, and how to ask."""

@@ -105,6 +105,12 @@ def _barriers_cases(runs: Runs) -> Iterator[Case]:
         )
 
 
+def _overtaken(answer: Mapping[str, Any]) -> Iterator[Case]:
+    for mode, overtaken in answer.items():
+        seen = "they overtake events, which are stored with the checkpoint" if overtaken else "they overtake nothing"
+        yield Case(f"{mode} barriers of a job on Flink whose buffers are full", not overtaken, seen)
+
+
 INTERVALS = (("30 s", "1 min"), ("2 min", "1 min"), ("2 min", "5 min"))
 """Interval of the checkpoints, and how old a result may be when a reader sees it."""
 
@@ -173,7 +179,8 @@ CLAIMS = (
         "10",
         _barriers,
         _barriers_cases,
-        elsewhere="Flink's barrier handler in `tests/differential/`, step by step",
+        asks="barriers",
+        answers=_overtaken,
     ),
     Claim(
         30,
