@@ -154,7 +154,7 @@ def at_the_last_moment(scenario):
     """Move r9's run of Monday so that the watermark is one ms before the end of Sunday's lateness."""
     moved_ms = time_ms("2026-10-26T00:00+01:00") + scenario.lateness_ms + scenario.bound_ms - 1
     events = [
-        replace(event, event_time_ms=moved_ms) if event.id.startswith("r9@2026-10-26 0:10") else event
+        replace(event, event_time_ms=moved_ms) if event.id.startswith("r9@2026-10-26 00:10") else event
         for event in scenario.events
     ]
     assert events != list(scenario.events)
