@@ -214,11 +214,22 @@ def test_where_flink_is_missing_a_recorded_run_is_given(monkeypatch, source, is_
     assert "/" not in str(done.history), "no path of the machine that it was made on"
 
 
+def test_a_cluster_that_is_started_for_a_run_is_recorded_too(monkeypatch):
+    monkeypatch.setattr(startup, "available", lambda: (False, "PyFlink is not installed."))
+    done = recover(cluster=True)
+    assert done.is_right
+    assert done.twice
+    assert done.crash.endswith("was killed")
+    assert done.restored_from is not None
+
+
 def test_a_recording_is_what_was_recorded(monkeypatch, tmp_path):
     from wmviz.flink import recovery
 
     monkeypatch.setattr(recovery, "RECORDINGS", tmp_path / "recovery")
     checkpoint = dict.fromkeys(recovery.KEPT, 7)
     done = Recovery("list", "a crash", {"a": 102}, RIGHT, (0, 1, 0), None, ({**checkpoint, "external_path": "/x"},))
-    recovery._record(done)
-    assert recovery._recorded("list") == Recovery("list", "a crash", {"a": 102}, RIGHT, (0, 1, 0), None, (checkpoint,))
+    recovery._record(done, "list-cluster")
+    assert recovery._recorded("list-cluster") == Recovery(
+        "list", "a crash", {"a": 102}, RIGHT, (0, 1, 0), None, (checkpoint,)
+    )

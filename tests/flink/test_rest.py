@@ -1,7 +1,6 @@
 """The view of a running job, against a server that answers as Flink's REST interface does."""
 
 import json
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -28,6 +27,8 @@ SOURCE = {
     "0.busyTimeMsPerSecond": "258.0",
     "0.idleTimeMsPerSecond": "742",
     "0.backPressuredTimeMsPerSecond": "0",
+    "0.accumulateBusyTimeMs": "90.0",
+    "0.accumulateIdleTimeMs": "1234",
     "0.Source__a.b.currentOutputWatermark": "246999",
     "0.Source__a.b.split.topic.x-1.watermark.currentWatermark": "246999",
     "0.Source__a.b.split.topic.x-1.watermark.idleTimeMsPerSecond": "1000",
@@ -98,9 +99,9 @@ def test_the_table_has_a_row_for_each_operator_and_subtask(address):
     table = live(address).table
     rows = [tuple(None if pd.isna(value) else value for value in row) for row in table.itertuples(index=False)]
     assert rows == [
-        ("source", 0, "Source__a.b", None, 246_999, None, 258, 742, 0),
-        ("source", 1, "Source__a.b", None, None, None, None, None, None),
-        ("window", 0, "sums", 246_999, 2**63 - 1, 3, None, None, None),
+        ("source", 0, "Source__a.b", None, 246_999, None, 258, 742, 0, 90, 1234, None),
+        ("source", 1, "Source__a.b", None, None, None, None, None, None, None, None, None),
+        ("window", 0, "sums", 246_999, 2**63 - 1, 3, None, None, None, None, None, None),
     ]
     assert list(table.columns)[3:] == [
         "input_watermark_ms",
@@ -109,6 +110,9 @@ def test_the_table_has_a_row_for_each_operator_and_subtask(address):
         "busy",
         "idle",
         "backpressured",
+        "busy_ms",
+        "idle_ms",
+        "backpressured_ms",
     ]
 
 
@@ -145,13 +149,13 @@ def test_the_html_escapes_what_comes_from_the_job(address, monkeypatch):
 
 
 LOOKS = [
-    ["source", 0, "events", None, 100, None, 200, 800, 0, 0.0],
-    ["window", 0, "sums", 100, None, 0, 300, 600, 100, 0.0],
-    ["window", 0, "sums", 100, 100, 0, None, None, None, 0.5],
-    ["source", 0, "events", None, None, None, 200, 800, 0, 1.0],
-    ["source", 0, "events", None, 300, None, 700, 300, 0, 1.5],
-    ["window", 0, "sums", 300, 300, 2, 500, 500, 0, 1.5],
-    ["window", 1, "sums", 250, None, 1, 500, 500, 0, 1.5],
+    ["source", 0, "events", None, 100, None, 200, 800, 0, 1000, 500, 0, 0.0],
+    ["window", 0, "sums", 100, None, 0, 300, 600, 100, 0, 1000, 0, 0.0],
+    ["window", 0, "sums", 100, 100, 0, None, None, None, None, None, None, 0.5],
+    ["source", 0, "events", None, None, None, 200, 800, 0, 1700, 500, 200, 1.0],
+    ["source", 0, "events", None, 300, None, 700, 300, 0, 100, 600, 200, 1.5],
+    ["window", 0, "sums", 300, 300, 2, 500, 500, 0, 0, 1500, 0, 1.5],
+    ["window", 1, "sums", 250, None, 1, 500, 500, 0, 10, 20, 30, 1.5],
 ]
 
 
@@ -189,10 +193,13 @@ def test_the_picture_has_the_watermarks_and_what_tasks_did():
         ["window[0]", 1.5, 300, 0],
         ["window[1]", 1.5, 250, 0],
     ]
-    assert bars.to_dict("split")["data"][:3] == [
-        ["source[0]", "busy", 700],
-        ["source[0]", "backpressured", 0],
-        ["source[0]", "idle", 300],
+    assert bars.to_dict("split")["data"] == [
+        ["source[0]", "busy", 700, 0.7],  # the task was started again at 1.5 s
+        ["source[0]", "backpressured", 200, 0.2],
+        ["source[0]", "idle", 100, 0.1],
+        ["window[0]", "busy", 0, 0],
+        ["window[0]", "backpressured", 0, 0],
+        ["window[0]", "idle", 500, 1],
     ]
     assert charts.live(looks).to_dict()["description"].endswith("in 4 looks. Dropped as late: 3.")
     assert "image" in render(charts.live(looks, name="<b>", width=300).to_dict())["text/html"]
@@ -201,16 +208,6 @@ def test_the_picture_has_the_watermarks_and_what_tasks_did():
 def test_a_place_has_a_short_name():
     assert place_of("Source: events -> Extract-Timestamp -> Timestamps/Watermarks", 2) == "events[2]"
     assert place_of("window -> Map, Map", 0) == "window[0]"
-
-
-def test_a_task_that_does_not_run_yet_does_not_pass_for_busy(address, monkeypatch):
-    job = {"state": "RUNNING", "vertices": [{"id": "v1", "name": "source", "status": "INITIALIZING"}]}
-    monkeypatch.setattr(
-        sys.modules[__name__],
-        "answer",
-        lambda path, query, known=answer: job if path == "/jobs/new" else known(path, query),
-    )
-    assert live(address).table["busy"].isna().all()
 
 
 @pytest.mark.parametrize(

@@ -7,26 +7,24 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from wmviz.charts.axes import time_axis
+from wmviz.charts.axes import share_axis, time_axis
 from wmviz.charts.look import BLUE, INK, ORANGE, PURPLE, RED, TEAL, WIDTH, check_width, count_text, headed, scale
-from wmviz.flink.rest import dropped, place_of, watermarks
+from wmviz.flink.rest import LOOK, dropped, place_of, watermarks
 from wmviz.times import MAX_MS
 from wmviz.trace import TraceError
 
 COLOURS = (BLUE, ORANGE, TEAL, PURPLE, RED, INK)
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 3], [4, 4])
 SHARES = {"busy": BLUE, "backpressured": RED, "idle": "#8a919966"}
-COLUMNS = {"at_s", "task", "operator", "subtask", "input_watermark_ms", "output_watermark_ms", "dropped", *SHARES}
-MOST_LINES, ROW_PX, SECOND = len(COLOURS), 34, 1000
+MOST_LINES, ROW_PX = len(COLOURS), 34
 
 
 def live(looks: Any, *, name: str = "A job while it ran", zone: str | None = None, width: int = WIDTH) -> Any:
     """Draw what was seen of a job: its watermarks against time, and below what its tasks did with their time.
 
     A line is the watermark that a task in a subtask has sent on or, where it sends none, has got. A gap is a time
-    without a watermark, as after a restart. A bar says how much of a second a task worked (busy), waited for room in
-    the buffers behind it (backpressured), and waited for input (idle), when it was last seen. Flink makes these of the
-    last minute.
+    without a watermark, as after a restart. A bar says how much of the time between the first look and the last one a
+    task worked (busy), waited for room in the buffers behind it (backpressured), and waited for input (idle).
 
     Parameters
     ----------
@@ -43,14 +41,15 @@ def live(looks: Any, *, name: str = "A job while it ran", zone: str | None = Non
     Returns
     -------
     altair.VConcatChart
-        The data: lines with ``place``, ``at_s``, ``watermark_ms``, ``part``; bars with ``place``, ``what``, ``ms``.
+        The data: lines with ``place``, ``at_s``, ``watermark_ms``, ``part``; bars with ``place``, ``what``, ``ms``,
+        ``share``.
 
     Raises
     ------
     TraceError
         If it is no such table, or an empty one, or `width` is no width.
     """
-    if not isinstance(looks, pd.DataFrame) or set(looks.columns) < COLUMNS:
+    if not isinstance(looks, pd.DataFrame) or not set(LOOK) <= set(looks.columns):
         raise TraceError("charts.live takes what wmviz.flink.live(…).watch() gives")
     if looks.empty:
         raise TraceError("charts.live has nothing to draw: nothing was seen of the job")
@@ -72,14 +71,16 @@ def line_rows(looks: pd.DataFrame) -> pd.DataFrame:
 
 
 def bar_rows(looks: pd.DataFrame) -> pd.DataFrame:
-    """Give what each task in each subtask did with its time, when that was last seen."""
-    seen = looks.dropna(subset=list(SHARES)).drop_duplicates(["task", "subtask"], keep="last")
-    rows = [
-        (place_of(look["task"], look["subtask"]), what, int(look[what]))
-        for look in seen.to_dict("records")
-        for what in SHARES
-    ]
-    return pd.DataFrame(rows, columns=["place", "what", "ms"])
+    """Give what each task in each subtask did with its time while it was seen."""
+    rows = []
+    places = [place_of(task, subtask) for task, subtask in zip(looks["task"], looks["subtask"], strict=True)]
+    each = looks.assign(place=places).drop_duplicates(["place", "at_s"])
+    for place, seen in each.groupby("place", sort=False):
+        # A task that is started again counts from 0, so a fall is no time.
+        spent = {what: int(seen[f"{what}_ms"].dropna().diff().clip(lower=0).sum()) for what in SHARES}
+        if whole := sum(spent.values()):
+            rows += [(place, what, ms, ms / whole) for what, ms in spent.items()]
+    return pd.DataFrame(rows, columns=["place", "what", "ms", "share"])
 
 
 def _told(looks: pd.DataFrame, lines: pd.DataFrame) -> str:
@@ -114,7 +115,9 @@ def _bars(bars: pd.DataFrame, width: int) -> Any:
         alt.Chart(data)
         .mark_bar()
         .encode(
-            x=alt.X("ms:Q", title="ms of a second", scale=alt.Scale(domain=[0, SECOND], clamp=True)),
+            x=alt.X(
+                "share:Q", title="share of the time", axis=share_axis(), scale=alt.Scale(domain=[0, 1], clamp=True)
+            ),
             y=alt.Y("place:N", title=None, sort=list(dict.fromkeys(bars["place"]))),
             color=alt.Color("what:N", title=None, scale=scale(names, list(SHARES.values()))),
             order="order:O",

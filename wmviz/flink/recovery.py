@@ -18,6 +18,7 @@ from wmviz.flink.program import Program
 from wmviz.flink.replay import RECORD_SWITCH
 from wmviz.flink.rest import Rest, checkpoint_table
 from wmviz.flink.standalone import Cluster, free_port
+from wmviz.flink.standalone import cluster as start_cluster
 from wmviz.flink.startup import ENGINE, FlinkError
 from wmviz.scenario import ScenarioError, json_text
 
@@ -110,7 +111,7 @@ def recovery_code() -> Program:
     return Program(program.source("recovery_job.txt"), "recovery")
 
 
-def recover(source: str = "sequence", cluster: Cluster | None = None, limit_s: float = LIMIT_S) -> Recovery:
+def recover(source: str = "sequence", cluster: Cluster | bool | None = None, limit_s: float = LIMIT_S) -> Recovery:
     """Run a job that counts numbers, let it crash once after a checkpoint, and say what the result is.
 
     Parameters
@@ -118,16 +119,17 @@ def recover(source: str = "sequence", cluster: Cluster | None = None, limit_s: f
     source
         ``"sequence"``: a source that reads again from where the checkpoint says. ``"list"``: one that cannot go back.
     cluster
-        From `wmviz.flink.cluster`. If it was started here the crash is the death of the TaskManager that runs the job;
-        otherwise, and without a cluster, it is an error in a Python function.
+        From `wmviz.flink.cluster`; or True: one that is started for this run and stopped after it. If it was started
+        here the crash is the death of the TaskManager that runs the job; otherwise, and without a cluster, it is an
+        error in a Python function.
     limit_s
         Seconds after which the job is cancelled.
 
     Returns
     -------
     Recovery
-        The counts, what was done twice, and the checkpoints. Where PyFlink is missing, and without a cluster, they are
-        those of a recorded run.
+        The counts, what was done twice, and the checkpoints. Where PyFlink is missing, and no cluster is given, they
+        are those of a recorded run.
 
     Raises
     ------
@@ -138,12 +140,24 @@ def recover(source: str = "sequence", cluster: Cluster | None = None, limit_s: f
     """
     if source not in SOURCES:
         raise ScenarioError(f'source is {source!r}; write "sequence" or "list"')
-    if not (cluster is None or isinstance(cluster, Cluster)):
-        raise ScenarioError(f"cluster is {cluster!r}; make one with wmviz.flink.cluster()")
+    if not (cluster is None or cluster is True or isinstance(cluster, Cluster)):
+        raise ScenarioError(f"cluster is {cluster!r}; make one with wmviz.flink.cluster(), or write True")
+    name = source if cluster is None else f"{source}-cluster"
     can, why = startup.available()
-    if not can and cluster is None:
+    if not can and not isinstance(cluster, Cluster):
         recorded.show_label(ENGINE, why)
-        return _recorded(source)
+        return _recorded(name)
+    if cluster is True:
+        with start_cluster() as own:
+            done = _recover(source, own, limit_s)
+    else:
+        done = _recover(source, cluster, limit_s)
+    if os.environ.get(RECORD_SWITCH) and not isinstance(cluster, Cluster):
+        _record(done, name)
+    return done
+
+
+def _recover(source: str, cluster: Cluster | None, limit_s: float) -> Recovery:
     startup.job()
     victim = cluster if cluster is not None and cluster.folder is not None else None
     with tempfile.TemporaryDirectory(prefix="wmviz-recovery-") as name:
@@ -173,22 +187,19 @@ def recover(source: str = "sequence", cluster: Cluster | None = None, limit_s: f
     for line in map(json.loads, lines):
         counts[line["key"]] = line["count"]
     right = dict.fromkeys(job.KEYS, job.NUMBERS // len(job.KEYS))
-    done = Recovery(source, watch.crash, counts, right, worked, watch.restored_from, tuple(watch.history))
-    if os.environ.get(RECORD_SWITCH) and cluster is None:
-        _record(done)
-    return done
+    return Recovery(source, watch.crash, counts, right, worked, watch.restored_from, tuple(watch.history))
 
 
-def _recorded(source: str) -> Recovery:
-    data = json.loads((RECORDINGS / f"{source}.json").read_text(encoding="utf-8"))
+def _recorded(name: str) -> Recovery:
+    data = json.loads((RECORDINGS / f"{name}.json").read_text(encoding="utf-8"))
     return Recovery(**{**data, "worked": tuple(data["worked"]), "history": tuple(data["history"])})
 
 
-def _record(done: Recovery) -> None:
+def _record(done: Recovery, name: str) -> None:
     history = [{name: each[name] for name in KEPT} for each in done.history]
     RECORDINGS.mkdir(exist_ok=True)
     data = {**asdict(done), "history": history}
-    (RECORDINGS / f"{done.source}.json").write_text(json_text(data), encoding="utf-8")
+    (RECORDINGS / f"{name}.json").write_text(json_text(data), encoding="utf-8")
 
 
 class _Watch:

@@ -24,13 +24,19 @@ if TYPE_CHECKING:
 LIMIT_S = 5.0
 IDS_PER_CALL = 40
 TASK = {"busy": "busyTimeMsPerSecond", "idle": "idleTimeMsPerSecond", "backpressured": "backPressuredTimeMsPerSecond"}
+SPENT = {
+    "busy_ms": "accumulateBusyTimeMs",
+    "idle_ms": "accumulateIdleTimeMs",
+    "backpressured_ms": "accumulateBackPressuredTimeMs",
+}
 OPERATOR = {
     "input_watermark_ms": "currentInputWatermark",
     "output_watermark_ms": "currentOutputWatermark",
     "dropped": "numLateRecordsDropped",
 }
 SPLIT = {"watermark_ms": "currentWatermark", "idle": "idleTimeMsPerSecond", "paused": "pausedTimeMsPerSecond"}
-LOOK = ["task", "subtask", "operator", *OPERATOR, *TASK, "at_s"]
+TABLE = ["task", "subtask", "operator", *OPERATOR, *TASK, *SPENT]
+LOOK = [*TABLE, "at_s"]
 """Columns of what is seen of a job again and again."""
 EVERY_S, JOIN_S = 0.25, 10.0
 ENDED = frozenset({"FINISHED", "FAILED", "CANCELED"})
@@ -157,9 +163,10 @@ class Live:
     def table(self) -> pd.DataFrame:
         """A row for each operator in each subtask.
 
-        Watermarks are in ms, missing where there is none yet; ``dropped`` is numLateRecordsDropped; ``busy``, ``idle``
-        and ``backpressured`` are ms per second, of the task that the operator is chained into. Flink makes those three
-        of the last minute, so they follow what happens slowly; before the task runs they are missing.
+        Watermarks are in ms, missing where there is none yet; ``dropped`` is numLateRecordsDropped. The others are of
+        the task that the operator is chained into: ``busy``, ``idle`` and ``backpressured`` in ms per second, which
+        Flink makes of the last minute, so that they follow slowly; ``busy_ms``, ``idle_ms`` and ``backpressured_ms``
+        in all, since the task began.
         """
         rows = []
         for task, metrics in self._metrics():
@@ -168,9 +175,9 @@ class Live:
                 found.setdefault((subtask, operator), {})[name] = value
             for (subtask, operator), values in sorted(found.items()):
                 of_operator = [_number(values.get(name)) for name in OPERATOR.values()]
-                of_task = [_number(metrics.get(f"{subtask}.{name}")) for name in TASK.values()]
+                of_task = [_number(metrics.get(f"{subtask}.{name}")) for name in (*TASK.values(), *SPENT.values())]
                 rows.append([task, int(subtask), operator, *of_operator, *of_task])
-        return _frame(["task", "subtask", "operator", *OPERATOR, *TASK], rows)
+        return _frame(TABLE, rows)
 
     @property
     def splits(self) -> pd.DataFrame:
@@ -230,7 +237,7 @@ class Live:
 
     def _metrics(self) -> Iterator[tuple[str, dict[str, str]]]:
         """Give the metrics that the tables need, task by task."""
-        wanted = re.compile(rf"\.({'|'.join([*TASK.values(), *OPERATOR.values(), *SPLIT.values()])})$")
+        wanted = re.compile(rf"\.({'|'.join([*TASK.values(), *SPENT.values(), *OPERATOR.values(), *SPLIT.values()])})$")
         for task in self.rest.get(f"/jobs/{self.job}")["vertices"]:
             path = f"/jobs/{self.job}/vertices/{task['id']}/metrics"
             ids = sorted(each["id"] for each in self.rest.get(path) if wanted.search(each["id"]))
@@ -238,8 +245,6 @@ class Live:
             for first in range(0, len(ids), IDS_PER_CALL):
                 asked = quote(",".join(ids[first : first + IDS_PER_CALL]))
                 values |= {each["id"]: each["value"] for each in self.rest.get(f"{path}?get={asked}")}
-            if task.get("status", "RUNNING") != "RUNNING":  # a task that is being set up would pass for busy
-                values = {name: value for name, value in values.items() if name.rpartition(".")[2] not in TASK.values()}
             yield task["name"], values
 
 
