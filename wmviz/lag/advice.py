@@ -285,8 +285,7 @@ def advise(
     if future.any():
         warnings.append(checks.future_warning(measured, future, as_is, bound_ms))
     warnings += checks.early(measured, ahead_ms)
-    if len(measured.partitions) > 1:
-        warnings += checks.skews(judged.measured, bound_ms)
+    warnings += checks.skews(judged.measured)
     if idle_ms is None:
         warnings += checks.holding(judged.measured, judged, bound_ms)
     warnings += checks.silences(judged.measured, idle_ms)

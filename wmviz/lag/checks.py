@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from statistics import median_low
 
 import numpy as np
 import pandas as pd
@@ -37,15 +38,19 @@ def future_warning(measured: Measured, future: Flags, as_is: Bounds, bound_ms: i
     )
 
 
-def skews(measured: Measured, bound_ms: int) -> Iterator[str]:
+def skews(measured: Measured) -> Iterator[str]:
     """Name partitions whose quickest events are much slower, or quicker, than those of the others."""
     frame = pd.DataFrame({"partition": measured.partition, "lag_ms": measured.lag_ms})
     by_partition = frame.groupby("partition")["lag_ms"]
-    floors = by_partition.quantile(_FLOOR)[by_partition.size() >= _LEAST_EVENTS]
-    usual_ms = floors.median()
+    many = by_partition.size() >= _LEAST_EVENTS
+    floors = by_partition.quantile(_FLOOR)[many]
+    if len(floors) < 2:
+        return
+    usual_ms = median_low(floors)
+    spread_ms = (by_partition.median()[many] - floors).median()
     for number, floor_ms in floors.items():
         off_ms = int(floor_ms - usual_ms)
-        if abs(off_ms) > max(1_000, bound_ms // 2):
+        if abs(off_ms) > max(1_000, 3 * spread_ms):
             what = "later" if off_ms > 0 else "earlier"
             why = "its clock is behind, or it is read with a delay" if off_ms > 0 else "its clock is ahead"
             yield (

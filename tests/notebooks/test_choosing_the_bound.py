@@ -1,0 +1,157 @@
+"""What lesson 5 says in prose: each number is held against what `lag.choose` counts, and some against a run."""
+
+import random
+
+import pandas as pd
+import pytest
+
+import wmviz
+from tests.notebooks.prose import read_lesson, unknown_times
+from tests.sums import check_sums
+from wmviz import lag
+from wmviz.times import duration_ms, time_ms, time_text
+
+CELLS, PROSE = read_lesson("05-choosing-the-bound")
+
+SATURDAY = wmviz.scenario("busy-saturday")
+KILOMETRES = lag.frame_of(SATURDAY)
+COLUMNS = {"event_time": "event_time_ms", "arrival_time": "arrival_time_ms"}
+ADVICE = lag.choose(SATURDAY)
+HURRY = lag.choose(SATURDAY, max_wait="30 s")
+BOARD = wmviz.scenario("leaderboard")
+NOW = ADVICE.at("2 min", "20 min")
+ORDER_OF_7 = next(e for e in BOARD.events if e.id == "r7@6:56")
+
+
+def missing(bound, advice=ADVICE):
+    point = advice.at(bound, "20 min")
+    return 1 - point.on_time / point.events
+
+
+def waits_min(advice, bound_ms):
+    return advice.at(bound_ms, "20 min").wait_ms / 60_000
+
+
+def feed():
+    rng = random.Random(7)
+    happened = [time_ms("10:00") + 100 * number for number in range(36_000)]
+    arrived = [ms + round(rng.expovariate(1 / 260)) for ms in happened]
+    return lag.choose(pd.DataFrame({"event_time": happened, "arrival_time": arrived}), window="1 min")
+
+
+def poisoned():
+    row = {"key": "r0", "event_time_ms": time_ms("15:00"), "arrival_time_ms": time_ms("7:30"), "partition": 0}
+    return lag.choose(pd.concat([KILOMETRES, pd.DataFrame([row])], ignore_index=True), **COLUMNS)
+
+
+def two_partitions(place):
+    minutes = [time_ms("6:00") + 10_000 * n for n in range(1_440)]
+    parts = [
+        pd.DataFrame({"partition": name, "event_time": minutes, "arrival_time": [ms + late for ms in minutes]})
+        for name, late in (("quick", 500), ("slow", 300_500))
+    ]
+    advice = lag.choose(pd.concat(parts), partition="partition", window="10 min", goal_on_time=1, strategy_at=place)
+    return advice, advice.judged.least(1)
+
+
+def of_r7(bound):
+    return wmviz.simulate(BOARD.replace(bound=bound)).seen_watermarks["r7@6:56"]
+
+
+FEED, SPOILED = feed(), poisoned()
+DEALT = [ADVICE.at(*pair) for pair in (("2 min", "20 min"), ("22 min", "0"), ("0", "22 min"))]
+P97, P99 = (int(ADVICE.quantiles.loc[share, "lag_ms"]) for share in (0.97, 0.99))
+LATE_HOURS = ADVICE.by_hour.set_index("hour_ms")
+TWO_PARTITIONS = {place: two_partitions(place)[1] for place in ("source", "after")}
+
+# A piece of the prose → whether it is so.
+FACTS = {
+    "22,000 runners, from 6 to 10": (
+        KILOMETRES["key"].nunique() <= 22_000
+        and KILOMETRES["event_time_ms"].between(time_ms("6:00"), time_ms("10:00") - 1).all()
+    ),
+    "97 % of the kilometres arrive within 2 minutes, 99.5 % within 20 minutes, a few take hours": (
+        abs((ADVICE.measured.lag_ms <= duration_ms("2 min")).mean() - 0.97) < 0.001
+        and abs((ADVICE.measured.lag_ms <= duration_ms("20 min")).mean() - 0.995) < 0.003
+        and ADVICE.measured.lag_ms.max() > duration_ms("2 h")
+    ),
+    "a bound of **2 min**, a lateness of **20 min**, and a side output": (
+        (SATURDAY.bound_ms, SATURDAY.lateness_ms, SATURDAY.late_to) == (120_000, 1_200_000, "side")
+    ),
+    "the leaderboard, with 19 kilometres": len(BOARD.events) == 19,
+    "nearly five times too many": 4.5 < (ADVICE.measured.lag_ms > 120_000).sum() / (NOW.late + NOW.lost) < 5,
+    "**28 min** behind the clock: 7:24 − 6:56": (
+        (time_text(ORDER_OF_7.arrival_time_ms), ORDER_OF_7.arrival_time_ms - ORDER_OF_7.event_time_ms)
+        == ("7:24", duration_ms("28 min"))
+    ),
+    "**26 min** behind the newest event: 7:22 had come before it": (
+        max(e.event_time_ms for e in BOARD.events if e.arrival_time_ms < time_ms("7:24"))
+        == time_ms("7:22")
+        == ORDER_OF_7.event_time_ms + duration_ms("26 min")
+    ),
+    "**22 min and 1 ms**: the smallest bound": (
+        [of_r7(bound) < time_ms("7:00") - 1 for bound in ("22 min", "22 min 1 ms")] == [False, True]
+    ),
+    "**No bound at all** leaves out 1.41 %": f"{missing('0'):.2%}" == "1.41%",
+    "The first 2 minutes of waiting more than halve that": missing("2 min") < missing("0") / 2,
+    "The next 8 minutes take away a third of the rest": 0.3 < 1 - missing("10 min") / missing("2 min") < 0.37,
+    "And `lost` hardly moves": (ADVICE.at("10 min", "20 min").lost > 0.9 * ADVICE.at("0", "20 min").lost),
+    "Those two columns are the same": len({(point.lost, point.state) for point in DEALT}) == 1,
+    "nobody sees a result for 22 minutes": 22 <= DEALT[1].wait_ms / 60_000 < 22.1,
+    "With 0 it is there after a second, is corrected 1,856 times": (
+        DEALT[2].late == 1_856 and 1_000 <= DEALT[2].wait_ms < 2_000
+    ),
+    "99 % arrive within about 1.2 s": abs(FEED.quantiles.loc[0.99, "lag_ms"] - 1_200) < 50,
+    "1.2 s + 0.8 s = 2 s": 1.2 + 0.8 == 2,
+    "the margin is two thirds of it": abs(0.8 / 1.2 - 2 / 3) < 1e-9,
+    "leaves out 0.64 % of the Saturday": f"{missing(P97):.2%}" == "0.64%",
+    "almost nothing of the feed": missing(int(FEED.quantiles.loc[0.97, "lag_ms"]), FEED) < 0.0001,
+    "makes everybody wait for about 28 minutes": 27.5 < waits_min(ADVICE, P99 * 5 // 3) < 28.5,
+    "buys nothing that 2 s do not": FEED.at("30 s", "30 s").on_time == FEED.at("2 s", "30 s").on_time == 36_000,
+    "gains little": missing("0") - missing("30 s") < 0.004,
+    "that 98.8 % of the kilometres are in": (
+        not HURRY.met and round(HURRY.point.on_time / HURRY.point.events, 3) == 0.988 and HURRY.point.wait_ms < 30_000
+    ),
+    "There are four hours only": ADVICE.judged.windows == 4,
+    "At 11 more than a quarter of it is late": LATE_HOURS.loc[time_ms("11:00"), "on_time_share"] < 0.75,
+    "The others belong to the hour from 9, and it still waits": (
+        KILOMETRES["event_time_ms"].max() < time_ms("10:00")
+        and all(
+            event.event_time_ms >= time_ms("9:00")
+            for event, needed_ms in zip(SATURDAY.events, ADVICE.as_is.needed_ms, strict=True)
+            if time_ms("11:00") <= event.arrival_time_ms < time_ms("12:00") and needed_ms <= ADVICE.bound_ms
+        )
+    ),
+    "One of 167,144": SPOILED.at("0", "0").events == 167_144,
+    "The watermark jumps to 14:57:59.999": time_text(time_ms("15:00") - 120_000 - 1) == "14:57:59.999",
+    "for the hour from 7 it would have to be seven hours long": (
+        SPOILED.as_is.needed_ms[SPOILED.as_is.end_ms == time_ms("8:00")].max() == time_ms("15:00") - time_ms("8:00") + 1
+    ),
+    "a bound of 0 will do": TWO_PARTITIONS["source"] == 0,
+    "each event of the slow partition is 5 minutes behind": (
+        two_partitions("after")[0].quantiles["behind_ms"].max() == duration_ms("5 min")
+    ),
+}
+
+
+@pytest.mark.parametrize("said", FACTS)
+def test_what_the_prose_says_is_so(said):
+    assert said in PROSE
+    assert FACTS[said]
+
+
+def test_every_sum_and_every_time_in_the_prose_is_known():
+    check_sums(PROSE)
+    assert unknown_times(CELLS, PROSE, FACTS) <= {"15:00", "7:30", "6:10"}
+
+
+def test_the_numbers_of_the_saturday_are_those_of_a_run():
+    """One run of the whole Saturday, by its own settings."""
+    trace = wmviz.simulate(SATURDAY, trace="results")
+    assert len(trace.outcomes().late) == NOW.lost
+
+
+def test_the_event_from_the_future_spoils_the_leaderboard():
+    rows = [[e.key, e.value, e.event_time_ms, e.arrival_time_ms] for e in BOARD.events]
+    ahead = BOARD.replace(events=[*rows, ["r0", 1000, "15:00", "6:50"]])
+    assert len(wmviz.simulate(ahead).outcomes().late) == 14
