@@ -64,9 +64,10 @@ FACTS = {
         and max(e.event_time_ms for e in SECONDS.events) - min(e.event_time_ms for e in SECONDS.events) < 10_000
     ),
     "Nothing fires, nothing is late, and there is no error": not SLOW.all_firings and not len(SLOW.late),
-    "3,600,000 ms, and each takes a second now: it fires after 1,000 hours, more than 41 days": (
+    "3,600,000 ms, and each takes a second now: it lasts 1,000 hours, more than 41 days": (
         duration_text(3_600_000 * 1000) == "41 d 16 h" and 3_600_000 / 3600 == 1000
     ),
+    "The bound of 2 minutes adds 33 hours more": duration_text(S.bound_ms * 1000) == "1 d 9 h 20 min",
     "A time of today has 13 digits in milliseconds, and 10 in seconds": (
         len(str(time_ms("2026-10-17T06:00Z"))) == 13 and len(str(time_ms("2026-10-17T06:00Z") // 1000)) == 10
     ),

@@ -15,33 +15,34 @@ from wmviz.times import MIN_MS, duration_text
 WINDOW_MS = 300_000
 
 
-def timed(time_of: Callable[[Event], int | str], name: str) -> Scenario:
+def timed(time_of: Callable[[Event], int | str], name: str, title: str) -> Scenario:
     """Give the leaderboard with other event times: what an assigner that is wrong would say.
 
     Parameters
     ----------
     time_of
         Gives an event's time, in ms or as text.
-    name
-        Name of the variation.
+    name, title
+        Of the variation.
     """
     s = wmviz.scenario("leaderboard")
-    return s.replace(name=name, events=[[e.key, e.value, time_of(e), e.arrival_time_ms] for e in s.events])
+    events = [[e.key, e.value, time_of(e), e.arrival_time_ms] for e in s.events]
+    return s.replace(name=name, title=title, about="", events=events)
 
 
 def in_seconds() -> Scenario:
     """Give the leaderboard with times in seconds, which Flink takes for milliseconds."""
-    return timed(lambda event: event.event_time_ms // 1000, "phones-in-seconds")
+    return timed(lambda event: event.event_time_ms // 1000, "phones-in-seconds", "Phones that send seconds")
 
 
 def by_arrival() -> Scenario:
     """Give the leaderboard with the arrival time as timestamp."""
-    return timed(lambda event: event.arrival_time_ms, "arrival-field")
+    return timed(lambda event: event.arrival_time_ms, "arrival-field", "The arrival time, taken for the event time")
 
 
 def never_changing() -> Scenario:
     """Give the leaderboard with the start of the challenge as timestamp of every event."""
-    return timed(lambda event: "6:00", "start-field")
+    return timed(lambda event: "6:00", "start-field", "A field that never changes")
 
 
 def recorded(name: str, form: str = "broken") -> Outcome:
