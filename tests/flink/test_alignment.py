@@ -67,7 +67,7 @@ def test_only_alignment_on_the_source_holds_the_fast_one(where):
 def test_flink_tells_the_drift_but_not_the_wait_of_a_whole_source(monkeypatch):
     """A reader of metrics finds a drift above 0 while the source waits, no paused time, and time spent idle."""
     rest = Rest(f"localhost:{free_port()}")
-    fast = {"watermarkAlignmentDrift": 0, "accumulatedPausedTimeMs": 0, "sourceIdleTime": 0}
+    fast = {"watermarkAlignmentDrift": 0, "accumulatedPausedTimeMs": 0, "sourceIdleTime": 0, "accumulateIdleTimeMs": 0}
     over = threading.Event()
 
     def watch():
@@ -94,6 +94,7 @@ def test_flink_tells_the_drift_but_not_the_wait_of_a_whole_source(monkeypatch):
     assert 0 < fast["watermarkAlignmentDrift"] < 90_000
     assert fast["accumulatedPausedTimeMs"] == 0
     assert fast["sourceIdleTime"] > 300
+    assert fast["accumulateIdleTimeMs"] > 1_000, "else its task is busy: it sleeps over each number"
 
 
 @pytest.mark.flink

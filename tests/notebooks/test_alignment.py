@@ -109,6 +109,9 @@ FACTS = {
     "What is behind the watermark of its own input is late with alignment, too": (
         wmviz.simulate(with_late_event()).dropped_count == 1
     ),
+    "Without a limit it would be 20, 58 and 98": (
+        [len(read(WITHOUT, "source[0]", at)) for at in ("7:00:10", "7:00:29", "7:00:49")] == [20, 58, 98]
+    ),
     "source[0] reads nothing until the silence is over": (
         read(SILENT, "source[0]", "7:00:10") == read(SILENT, "source[0]", "7:00:49")
         and len(read(SILENT, "source[0]")) > len(read(SILENT, "source[0]", "7:00:49"))
