@@ -25,6 +25,7 @@ LESSONS = {
     "11": "crash_and_restore",
     "12": "exactly_once",
     "14": "pyflink_traps",
+    "15": "diagnose",
     "16": "claims",
 }
 """Number of the lesson → module in ``wmviz.course.lessons`` that holds what it asks."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from wmviz.diagnosis import Diagnosis, DiagnosisError, diagnose
+from wmviz.diagnosis import Diagnosis, diagnose
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.program import Program
 from wmviz.flink.replay import RECORD_SWITCH
@@ -381,4 +381,13 @@ class RunningJob:
         return f"<Job {self.name} on {self.address}>"
 
 
-__all__ = ["BrokenJob", "DiagnosisError", "RunningJob", "broken_job", "broken_jobs"]
+def record() -> None:
+    """Run every job, broken, mended and healthy, and store what REST told: ``python -m wmviz.flink.broken``."""
+    os.environ[RECORD_SWITCH] = "1"
+    broken = [BrokenJob(name) for name in JOBS]
+    for job in (*map(BrokenJob, HEALTHY), *broken, *(job.fixed for job in broken)):
+        print(job.diagnose().headline, flush=True)
+
+
+if __name__ == "__main__":
+    record()
