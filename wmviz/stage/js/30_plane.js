@@ -35,11 +35,11 @@ class Plane {
     this.flags = new Map();
     const { left, top, right, bottom } = this.box;
     this.namedBands = [];
-    this.labels = new Labels(left + 2, top - 20, this.wide && picture.overlap === 1 ? this.width : right, bottom);
+    this.labels = new Labels(left + 2, top - 3, this.wide && picture.overlap === 1 ? this.width : right, bottom);
     for (const layer of [this.bandLayer, this.fireLayer, this.labelLayer, this.diagonalLayer]) layer.replaceChildren();
     this.marbles.fill(picture);
     this.diagonalLayer.append(this.diagonal());
-    if (this.few) for (const [x, y] of this.points) this.labels.take({ x: x - 6, y: y - 6, w: 12, h: 12 });
+    if (this.few) this.points.forEach(([x, y], index) => this.labels.take({ x: x - 6, y: y - 6, w: 12, h: 12 }, () => this.marbles.looks?.[index] >= 0));
     this.lines.fill(picture, this.timeline, this.marbles.canvas);
     this.reserve();
     this.bands();
@@ -144,7 +144,7 @@ class Plane {
     for (const [time, text] of place(this.picture.x.ticks, this.longest(this.picture.x.ticks) * 6.6 + 16, wide)) {
       const x = this.x(time);
       group.append(svg("path", { d: `M${x} ${bottom}v5`, class: "wmviz-axis" }));
-      group.append(svg("text", { x, y: bottom + 17, "text-anchor": "middle", text }));
+      group.append(svg("text", { x: Math.min(x, this.width - text.length * 3.3), y: bottom + 17, "text-anchor": "middle", text }));
     }
     const high = (time) => -this.y(this.picture.y.from + time * (this.picture.y.to - this.picture.y.from));
     for (const [time, text] of place(this.picture.y.ticks, 26, high)) {
@@ -152,10 +152,16 @@ class Plane {
       group.append(svg("path", { d: `M${left - 5} ${y}h5`, class: "wmviz-axis" }));
       group.append(svg("text", { x: left - 8, y: y + 4, "text-anchor": "end", text }));
     }
-    const [xTitle, yTitle] = [this.picture.x.title, this.picture.y.title];
+    const [xTitle, yTitle] = [this.picture.x.title, this.picture.y.title].map((title) => this.fitting(title));
     group.append(svg("text", { x: right, y: this.height - 5, "text-anchor": "end", class: "wmviz-title", text: `${xTitle} →` }));
     group.append(svg("text", { x: 4, y: 13, class: "wmviz-title", text: `↑ ${yTitle}` }));
     return group;
+  }
+
+  /** A title as long as there is room for: without what the time means, then without the day. */
+  fitting(title) {
+    const ways = [title, title.replace(/: [^(]*/, " "), title.replace(/:.*/, "")];
+    return ways.find((way) => (way.length + 2) * 6.2 < this.box.right) ?? ways.at(-1);
   }
 
   longest(ticks) {
@@ -191,8 +197,8 @@ class Plane {
     this.picture.bands.forEach((band, index) => {
       if (this.picture.overlap > 1) this.rail(band, index);
       else this.band(band);
-      this.fires(band);
     });
+    for (const band of this.picture.bands) this.fires(band);
   }
 
   /** Where a band lies: by event time across the plane, by processing time up it, or everywhere. */
@@ -244,7 +250,7 @@ class Plane {
       const name = svg("text", { x: begin + 4, y: bottom - 6, class: "wmviz-crash-name", text: "✕ down" });
       this.bandLayer.append(rect, edge);
       this.labelLayer.append(name);
-      this.labels.take({ x: begin, y: bottom - 18, w: 50, h: 16 });
+      this.labels.take({ x: begin, y: bottom - 18, w: 50, h: 16 }, () => name.style.display !== "none");
       showFrom(this.timeline, step, [edge, name]);
       const segment = { rect, begin, end };
       this.timeline.add(job[nth + 1] ? [step, job[nth + 1][0]] : [step], (stands) => {
@@ -356,7 +362,7 @@ class Plane {
       if (visible && this.picture.bands.length < 40 && (this.few || !late)) {
         const place = this.labels.around(x, y1, text, true);
         if (place) {
-          label = svg("text", { x: place.x, y: place.y, "text-anchor": place.anchor, class: `wmviz-fire-name${late ? " wmviz-again" : ""}`, text });
+          label = labelAt(place, { class: `wmviz-fire-name${late ? " wmviz-again" : ""}`, text });
           this.labelLayer.append(label);
         }
       }
@@ -416,7 +422,7 @@ class Plane {
     const { bands, steps, band_axis } = this.picture;
     const box = this.few && this.lines.reserved();
     if (!box) return;
-    this.labels.take(box);
+    this.labels.take(box, () => false);
     for (const band of bands) {
       const { x2, y1 } = this.extent(band);
       for (const [step] of band.fires) this.labels.take({ x: (band_axis === "x" ? x2 : this.x(steps[step])) - 6, y: y1 - 5, w: 12, h: 10 });
@@ -434,7 +440,7 @@ class Plane {
     const [x, y] = this.points[index];
     const place = this.labels.around(x, y, key);
     if (!place) return null;
-    const name = svg("text", { x: place.x, y: place.y, "text-anchor": place.anchor, class: "wmviz-key", text: key });
+    const name = labelAt(place, { class: "wmviz-key", text: key });
     name.style.display = "none";
     this.labelLayer.append(name);
     return name;
@@ -496,7 +502,7 @@ class Plane {
     const half = clock.length * 3.4;
     this.clock.textContent = clock;
     this.clock.setAttribute("x", Math.min(this.width - half - 2, Math.max(this.box.left + half, x)));
-    this.lines.draw(step, now);
+    this.lines.draw(step, now, { x: Number(this.clock.getAttribute("x")) - half, y: this.box.top - 17, w: 2 * half, h: 14 });
   }
 }
 

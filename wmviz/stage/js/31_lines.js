@@ -23,7 +23,7 @@ class Lines {
     this.inputs = indexes.filter((index) => picture.watermarks[index].line >= 0);
     // The tasks come last, so that they lie above their inputs.
     this.lines = [...this.inputs, ...this.tasks].map((index) => this.line(index));
-    this.over.replaceChildren(...this.lines.flatMap(({ tip, dot, name }) => [tip, dot, name]));
+    this.over.replaceChildren(...this.lines.flatMap(({ tip, dot, name, leader }) => [tip, leader, dot, name]));
     for (const line of this.lines) this.staircase(line, timeline, canvas);
     this.limit(timeline);
     this.writeLegend();
@@ -50,8 +50,9 @@ class Lines {
     const tip = svg("path", { class: kind });
     const dot = svg("path", { class: `${kind}-dot` });
     const name = svg("text", { class: `${kind}-name` });
+    const leader = svg("path", { class: "wmviz-leader" });
     const points = this.clockwork.points(index);
-    return { index, dash, kind, tip, dot, name, points, steps: points.map(({ step }) => step) };
+    return { index, dash, kind, tip, dot, name, leader, points, steps: points.map(({ step }) => step) };
   }
 
   x(point) {
@@ -92,22 +93,22 @@ class Lines {
     const same = `${words} ${Math.round(x / 12)} ${Math.round(y / 12)}`;
     const place = this.signed.has(same) ? null : this.plane.labels.around(x, y, words);
     this.signed.add(same);
-    const label = place && svg("text", { x: place.x, y: place.y, "text-anchor": place.anchor, class: "wmviz-status-name", text: words });
+    const label = place && labelAt(place, { class: "wmviz-status-name", text: words });
     if (label) this.plane.labelLayer.append(label);
     showFrom(timeline, point.step, [mark, label]);
   }
 
   // ------------------------------------------------------------------------------ tips
 
-  /** What a line shows now, and where its tip is. */
-  draw(step, now) {
+  /** What a line shows now, and where its tip is; names keep off the clock, whose box is given. */
+  draw(step, now, clock) {
     if (step !== this.step) {
       this.step = step;
       this.states = this.lines.map(({ index }) => this.clockwork.at(index, step));
       this.drawLegend();
     }
     const x = this.plane.xInside(now);
-    this.taken = [];
+    this.taken = [clock];
     const few = new Set(this.mainStates().map(({ text }) => text)).size <= 1;
     let named = false;
     for (let nth = this.lines.length - 1; nth >= 0; nth--) {
@@ -123,8 +124,9 @@ class Lines {
       line.dot.setAttribute("d", state.holds ? "M0 -5L5 0L0 5L-5 0Z" : state.status ? STATUS_SIGNS[state.status] : "M0 0");
       line.dot.setAttribute("transform", `translate(${x} ${y})`);
       if (main) {
-        const prefix = this.plane.width < 420 ? "" : few ? "watermark " : `${this.clockwork.clocks[line.index].name} `;
-        this.name(line, `${prefix}${state.text}${state.y < this.picture.y.from ? " ↓" : ""}`, x, y, !(few && named));
+        const narrow = this.plane.width < 420;
+        const prefix = narrow ? "" : few ? "watermark " : `${this.clockwork.clocks[line.index].name} `;
+        this.name(line, `${prefix}${narrow ? state.text.split(" ").at(-1) : state.text}${state.y < this.picture.y.from ? " ↓" : ""}`, x, y, !(few && named));
         named = true;
       } else this.name(line, `${this.clockwork.inputName(line.index)}${state.holds ? " ◂" : ""}`, x, y, this.plane.width >= 420);
     }
@@ -168,23 +170,37 @@ class Lines {
     place(name, "no watermark", { x: right - 4, y: bottom - 7, anchor: "end" });
   }
 
-  /** Name a line at its tip, if there is room that no other name has taken. */
-  name({ name }, text, x, y, wanted) {
-    const found = wanted && this.places(text, x, y).find(({ box }) => !this.taken.some((other) => overlap(other, box)));
-    if (!found) return place(name, "", { x, y, anchor: "start" });
+  /** Name a line at its tip, where no other name is and least is covered; a leader shows whose name it is. */
+  name(line, text, x, y, wanted) {
+    line.leader.setAttribute("d", "");
+    const free = wanted ? this.places(text, x, y).filter(({ box }) => !this.taken.some((other) => overlap(other, box))) : [];
+    if (!free.length) return place(line.name, "", { x, y, anchor: "start" });
+    const covered = free.map(({ box }) => this.plane.labels.covered(box));
+    // It stays where it was while that is free, so that it does not jump from frame to frame.
+    const kept = free.findIndex((one, nth) => one.nth === line.kept && !covered[nth]);
+    const least = Math.min(...covered);
+    // The name of an input stays away where there is no room: the legend has it too.
+    if (least && line.kind === "wmviz-input") return place(line.name, "", { x, y, anchor: "start" });
+    const found = free[kept >= 0 ? kept : covered.indexOf(least)];
+    line.kept = found.nth;
     this.taken.push(found.box);
-    place(name, text, found);
+    place(line.name, text, found);
+    if (found.far) line.leader.setAttribute("d", `M${x} ${y}L${found.x + (found.anchor === "start" ? -2 : 2)} ${found.y - 4}`);
   }
 
-  /** Where a line can be named: behind its tip if there is room, else below or above it. */
+  /** Where a line can be named: behind its tip if there is room, else before it, a little or further above or below. */
   places(text, x, y) {
     const width = text.length * 6.9;
-    const { right, bottom } = this.plane.box;
+    const { right, top, bottom } = this.plane.box;
     const edge = this.plane.wide && this.picture.band_axis !== "y" ? this.plane.width : right;
-    const at = (left, baseline, anchor) => ({ x: anchor === "start" ? left : left + width, y: baseline, anchor, box: { x: left, y: baseline - 12, w: width, h: 15 } });
-    if (x + width + 8 < edge) return [at(x + 8, y + 4, "start"), at(x + 8, y + 18, "start"), at(x + 8, y - 10, "start")];
-    const below = Math.min(bottom - 4, y + 16);
-    return [at(x - 8 - width, below, "end"), at(x - 8 - width, y - 6, "end")];
+    const behind = x + width + 8 < edge;
+    const left = Math.max(0, behind ? x + 8 : x - 8 - width);
+    const shifts = behind ? [4, 18, -10, 32, -24, 46, -38, 60, -52] : [16, -6, 30, -20, 44, -34, 58, -48];
+    const inside = shifts.filter((shift) => y + shift > top + 8 && y + shift <= bottom - 4);
+    return (inside.length ? inside : [Math.min(shifts[0], bottom - 4 - y)]).map((shift) => ({
+      ...{ nth: `${behind} ${shift}`, far: Math.abs(shift - 4) > 20, y: y + shift },
+      ...{ x: behind ? left : left + width, anchor: behind ? "start" : "end", box: { x: left, y: y + shift - 12, w: width, h: 15 } },
+    }));
   }
 
   /** The box that the name of the watermark will have at the end, for labels to keep off. */
