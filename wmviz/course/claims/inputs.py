@@ -79,7 +79,9 @@ BETS = {
 
 def _timeouts() -> Jobs:
     return {
-        where + ending: wmviz.scenario(name).replace(name=f"{name}-{timeout}", title="", about="", idle_timeout=timeout)
+        where + ending: wmviz.scenario(name).replace(
+            name=f"{name}-{timeout or 'without'}", title="", about="", idle_timeout=timeout
+        )
         for where, (name, chosen) in BETS.items()
         for ending, timeout in (("", chosen), (", no timeout", None))
     }
