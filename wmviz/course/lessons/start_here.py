@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ GIVEN: Mapping[str, Any] = {}
 
 PLACEMENT: Mapping[str, tuple[str, str]] = {
     "1": ("1.stamp", "Two clocks"),
-    "2": ("2.smaller-bound", "Watermarks"),
+    "2": ("2.seconds", "Watermarks"),
     "3": ("3.first-firing", "When a window fires"),
     "4": ("4.eight-seconds", "Late events"),
     "6": ("6.goes-on", "Many inputs and the minimum"),
@@ -22,7 +23,7 @@ PLACEMENT: Mapping[str, tuple[str, str]] = {
     "9": ("9.touch", "Sliding, session, global windows; time zones"),
     "10": ("10.not-in-it", "Checkpoints and barriers"),
     "11": ("11.downtime", "Crash, restore, replay"),
-    "12": ("12.no-checkpoints", "Exactly once to the sink"),
+    "12": ("12.lost", "Exactly once to the sink"),
 }
 """Number of the lesson → the question that stands for it, and the lesson's title."""
 
@@ -33,7 +34,7 @@ AFTER_ALL = "16"
 def placement() -> cards.Card:
     """Ask the ten questions; in a running notebook, say after each answer where to begin."""
     asked = {number: cards.asking(_question(number), partial(_answered, number)) for number in PLACEMENT}
-    text = "\n\n".join(f"{place}. {card}" for place, card in enumerate(asked.values(), 1))
+    text = "\n\n".join(map(str, asked.values()))
     return cards.Card(text, "".join(card.html for card in asked.values()), _widget)
 
 
@@ -68,9 +69,10 @@ def begin() -> cards.Card:
 
 
 def _question(number: str) -> Question:
+    """Give the question of a lesson, numbered from 1 to 10."""
     asked = find(PLACEMENT[number][0])
     assert isinstance(asked, Question)
-    return asked
+    return replace(asked, text=f"{list(PLACEMENT).index(number) + 1}. {asked.text}")
 
 
 def _item(number: str) -> str:
