@@ -186,6 +186,26 @@ def test_the_still_shows_the_end_with_its_legend() -> None:
     assert svg.get("aria-labelledby") == " ".join(ids)
 
 
+def test_the_still_tells_of_both_readers_of_a_transactional_sink() -> None:
+    still = Still(wmviz.scenario("transactional-sink"))
+    state = still.trace.state()
+    words = f"A reader of committed results finds {len(state.sink)} of them; one of uncommitted results, "
+    assert f"{words}{len(state.uncommitted)}." in still_svg(still.picture)
+    assert len(state.uncommitted) > len(state.sink)
+    assert "A reader of committed" not in still_svg(Still(LEADERBOARD).picture)
+
+
+def test_many_marbles_share_their_shapes() -> None:
+    events = [["a", 1, n * 1_000, n * 1_000 + n * 7_919 % 30_000] for n in range(100)]
+    scenario = Scenario.of(events=events, window="10 s", bound="5 s")
+    still = Still(scenario)
+    svg = ET.fromstring(still_svg(still.picture))
+    ids = {node.get("id") for node in svg.iter(f"{SVG}g") if node.get("id")}
+    uses = [node.get("href") for node in svg.iter(f"{SVG}use")]
+    assert len(uses) == 100
+    assert {use[1:] for use in uses} == ids
+
+
 def test_a_still_is_an_image_that_untrusted_notebooks_show() -> None:
     bundle = Still(LEADERBOARD)._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}

@@ -415,6 +415,13 @@ class Marks:
         ]
         put(self._changes[index], change)
 
+    @property
+    def readers(self) -> list[int]:
+        """How many results readers of committed ones find at the end, and those of uncommitted ones; empty if the same."""
+        if self.scenario.sink != "transactional":
+            return []
+        return [sum(map(len, self._written)), sum(map(len, self._uncommitted))]
+
     def _holds(self, running: int | None) -> str:
         """Say what a window holds."""
         return "" if running is None else f"{running:,}"

@@ -116,6 +116,7 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         "pairs": marks.pairs,
         "seen": marks.seen,
         "results": marks.results,
+        "readers": marks.readers,
         "unit": scenario.unit,
         "results_left_out": marks.results_left_out,
     }

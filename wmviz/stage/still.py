@@ -493,7 +493,15 @@ class _Drawing:
                 parts += [self.marble(look, x, HEIGHT - 24), self.text(x + 13, HEIGHT - 20, words, "ink")]
                 x += len(words) * 6.4 + 40
         parts.append(self.text(x, HEIGHT - 20, f"arrived: {sum(look_counts(self.picture)):,}", "ink", font_weight=600))
-        return "".join(parts) + self.band_legend()
+        return "".join(parts) + self.band_legend() + self.readers()
+
+    def readers(self) -> str:
+        """Say what the two kinds of readers of a transactional sink find."""
+        if not self.picture["readers"]:
+            return ""
+        committed, written = self.picture["readers"]
+        words = f"A reader of committed results finds {committed:,} of them; one of uncommitted results, {written:,}."
+        return self.text(20, HEIGHT - 40, words)
 
     def band_legend(self) -> str:
         """Name the colours of the bands, at the right of the last line."""

@@ -286,6 +286,7 @@ class Plane {
   }
 
   bandLabel(band, steps, { x1, x2, y1, y2 }) {
+    if (this.picture.merges && !this.wide) return; // many lie over each other; the table has their names
     const aside = this.picture.band_axis === "y" && this.wide;
     const room = this.picture.band_axis === "x" ? x2 - x1 : y2 - y1;
     if (room < (this.picture.band_axis === "x" ? band.label.length * 6.3 : aside ? 30 : 32)) return;
