@@ -8,7 +8,7 @@ import pytest
 
 import wmviz
 from wmviz.flink import FlinkError, resume, resume_code, startup
-from wmviz.flink.resume import Resumed, _recorded
+from wmviz.flink.resume import Resumed, recorded_run
 from wmviz.scenario import ScenarioError
 from wmviz.times import MIN_MS
 
@@ -140,7 +140,7 @@ def test_the_program_is_complete(tmp_path):
 
 
 def test_a_difference_is_told():
-    found = _recorded(SCENARIO, False, False)
+    found = recorded_run(SCENARIO, False, False)
     assert repr(found).endswith("wmviz says the same.")
     wrong = Resumed(SCENARIO, False, False, found.before, found.after[:-1])
     assert "wmviz differs: watermark seen by r9@7:24: wmviz" in repr(wrong)
@@ -168,6 +168,14 @@ def test_without_a_recording_the_sentence_says_so(monkeypatch):
     monkeypatch.setattr(startup, "available", lambda: (False, "There is no PyFlink."))
     with pytest.raises(FlinkError, match=r"There is no PyFlink\. There is no recorded run of this form"):
         resume(SCENARIO.replace(bound="7 min"))
+
+
+def test_why_the_program_does_not_use_the_method_of_pyflink(flink):
+    """It gives Java a boolean and a text. Java wants the form of the savepoint too."""
+    jvm = startup.job().get_gateway().jvm
+    methods = jvm.java.lang.Class.forName("org.apache.flink.core.execution.JobClient").getMethods()
+    takes = [len(method.getParameterTypes()) for method in methods if method.getName() == "stopWithSavepoint"]
+    assert takes == [3]
 
 
 def test_a_stop_behind_an_event_counts_that_one():

@@ -216,7 +216,7 @@ def resume(
     scenario = _checked(scenario)
     can, why = startup.available()
     if not can:
-        found = _recorded(scenario, new_uid, drop_state)
+        found = recorded_run(scenario, new_uid, drop_state)
         if found is None:
             raise FlinkError(f"{why} There is no recorded run of this form of {scenario.name} with a savepoint.")
         recorded.show_label(ENGINE, why)
@@ -308,7 +308,8 @@ def _outcomes(lines: list[dict[str, Any]]) -> Outcomes:
     return Outcomes(firings, late, None, seen, totals)
 
 
-def _recorded(scenario: Scenario, new_uid: bool, drop_state: bool) -> Resumed | None:
+def recorded_run(scenario: Scenario, new_uid: bool = False, drop_state: bool = False) -> Resumed | None:
+    """Give the recorded run of a scenario, or None if there is none."""
     for path in sorted(RECORDINGS.glob("*.json")):
         data = json.loads(path.read_text(encoding="utf-8"))
         told = replace(Scenario.from_json(data["scenario"]), name="", title="", about="")
