@@ -44,9 +44,10 @@ matrix: setup ## run the catalogue on both engines and write docs/comparison.md
 bench: setup ## measure, as ratios within one run
 	$(VENV_PYTHON) -m benchmarks $(ARGS)
 
-soak: setup ## compare many more random scenarios on both engines; run those of the wall clock 30 times
+soak: setup ## compare many more random scenarios on both engines; run those of the wall clock 30 times; play a stage for ten minutes
 	$(VENV_PYTHON) -m benchmarks.soak $(ARGS)
 	$(VENV_PYTHON) -m benchmarks.soak_clock
+	$(VENV_PYTHON) -m benchmarks.stage_soak
 
 clean: ## remove the environment and all caches
 	rm -rf .venv .uv .python .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist setup.log

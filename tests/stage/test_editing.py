@@ -64,7 +64,7 @@ def test_an_added_event_is_like_the_chosen_one() -> None:
 
 
 def test_a_duplicate_arrives_later_and_a_deleted_event_is_gone() -> None:
-    twice = editing.duplicated(LEADERBOARD, 3, 1_000)
+    twice = editing.duplicated(LEADERBOARD, 3, (), 1_000)
     assert twice.selected == 4
     assert names(twice.scenario)[f"{LEADERBOARD.events[3].id}#2"] == 1
     assert editing.deleted(twice.scenario, 4).scenario.events == LEADERBOARD.events
@@ -190,6 +190,50 @@ def test_a_variant_stands_beside_the_stage_on_the_same_axes(stage) -> None:
     assert (stage.lateness, stage.differing["captions"][1][1]) == ("20 min", "kept · lateness: A 20 min, B 0 ms")
     do(stage, "drop")
     assert (stage.other, stage.differing) == ({}, {})
+
+
+def test_events_that_are_chosen_together_move_together() -> None:
+    first, second = 2, 5
+    events = LEADERBOARD.events
+    target = {"arrival_time_ms": events[first].arrival_time_ms + 90_000}
+    edited = editing.shifted(LEADERBOARD, first, (first, second), target)
+    assert len(edited.scenario.events) == len(events)
+    assert edited.scenario.events[edited.selected].event_time_ms == events[first].event_time_ms
+    moved = sorted(edited.scenario.events[index].arrival_time_ms for index in edited.group)
+    assert moved == [events[first].arrival_time_ms + 90_000, events[second].arrival_time_ms + 90_000]
+    arrivals = [event.arrival_time_ms for event in edited.scenario.events]
+    assert arrivals == sorted(arrivals)
+    back = {"arrival_time_ms": events[first].arrival_time_ms}
+    assert editing.shifted(edited.scenario, edited.selected, edited.group, back).scenario.events == events
+
+
+def test_a_burst_is_duplicated_behind_itself_and_taken_out_again() -> None:
+    group = (3, 4, 5)
+    events = LEADERBOARD.events
+    edited = editing.duplicated(LEADERBOARD, 4, group, 1_000)
+    span_ms = events[5].arrival_time_ms - events[3].arrival_time_ms
+    added = [edited.scenario.events[index] for index in edited.group]
+    assert [event.arrival_time_ms for event in added] == [
+        events[index].arrival_time_ms + span_ms + 1_000 for index in group
+    ]
+    assert [event.event_time_ms for event in added] == [events[index].event_time_ms for index in group]
+    assert len({event.id for event in edited.scenario.events}) == len(events) + 3
+    assert editing.deleted(edited.scenario, edited.selected, edited.group).scenario.events == events
+
+
+def test_the_stage_edits_what_is_chosen_together(stage) -> None:
+    stage.selected, stage.group = 5, [3, 5]
+    do(stage, "duplicate")
+    assert len(stage.scenario.events) == len(LEADERBOARD.events) + 2
+    assert len(stage.group) == 2
+    assert stage.selected in stage.group
+    do(stage, "move", by=[3, 0, 0])
+    do(stage, "delete")
+    assert stage.scenario.events == LEADERBOARD.events
+    assert (stage.selected, stage.group) == (-1, [])
+    stage.selected, stage.group = 5, [3, 99]
+    do(stage, "delete")
+    assert stage.problem.startswith("there is no such event")
 
 
 def test_settings_that_differ_are_named_with_their_values() -> None:

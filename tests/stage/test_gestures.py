@@ -144,6 +144,54 @@ def test_a_marble_is_dragged_in_both_times_and_stays_under_the_hand(live) -> Non
     assert stage.page.get_by_role("button", name="Reset", exact=True).is_disabled()
 
 
+def test_several_marbles_are_chosen_and_dragged_together(live) -> None:
+    stage = live(LEADERBOARD)
+    stage.press("End")
+    marbles = stage.page.evaluate(MARBLES, PLANE)
+    stage.page.mouse.click(*marbles[3])
+    stage.settle()
+    stage.page.keyboard.down("Shift")
+    stage.page.mouse.click(*marbles[17])
+    stage.page.keyboard.up("Shift")
+    stage.settle()
+    assert sorted(stage.stage.group) == [3, 17]
+    assert stage.page.locator(f"{PLANE} .wmviz-over .wmviz-member").count() == 2
+    before = [LEADERBOARD.events[index] for index in (3, 17)]
+    stage.drag(PLANE, 17, -40, 0)
+    after = [stage.stage.scenario.events[index] for index in sorted(stage.stage.group)]
+    far = {now.arrival_time_ms - then.arrival_time_ms for now, then in zip(after, before, strict=True)}
+    assert len(far) == 1
+    assert far.pop() < 0
+    stage.assert_in_step()
+    stage.tool("Undo")
+    assert stage.stage.scenario == LEADERBOARD
+
+
+def test_a_box_chooses_a_burst_that_is_duplicated_and_deleted(live) -> None:
+    stage = live(LEADERBOARD)
+    stage.press("End")
+    marbles = stage.page.evaluate(MARBLES, PLANE)
+    (x0, y0), (x1, y1) = marbles[0], marbles[3]
+    stage.page.keyboard.down("Shift")
+    stage.page.mouse.move(x0 - 14, y1 - 14)
+    stage.page.mouse.down()
+    stage.page.mouse.move(x1, y0, steps=3)
+    stage.page.mouse.move(x1 + 10, y0 + 10)
+    stage.page.mouse.up()
+    stage.page.keyboard.up("Shift")
+    stage.settle()
+    assert sorted(stage.stage.group) == [0, 1, 2, 3]
+    stage.press("d")
+    assert len(stage.stage.scenario.events) == len(LEADERBOARD.events) + 4
+    stage.assert_in_step()
+    stage.press("Delete")
+    assert stage.stage.scenario.events == LEADERBOARD.events
+    stage.press("ArrowDown", "Shift+ArrowDown")
+    assert len(stage.stage.group) == 2
+    stage.press("Escape")
+    assert (stage.stage.selected, stage.stage.group) == (-1, [])
+
+
 def test_in_the_lanes_a_marble_moves_in_arrival_and_to_another_partition(live) -> None:
     stage = live(QUIET)
     stage.press("End")

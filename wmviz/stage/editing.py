@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,10 +17,11 @@ FAR_MS = 2**53
 
 
 class Edited(NamedTuple):
-    """A scenario after a gesture, and the index of the event in hand (-1: none)."""
+    """A scenario after a gesture, the index of the event in hand (-1: none), and those of all that are chosen."""
 
     scenario: Scenario
     selected: int
+    group: tuple[int, ...] = ()
 
 
 def moved(scenario: Scenario, index: int, changes: Mapping[str, Any]) -> Edited:
@@ -51,18 +52,52 @@ def added(scenario: Scenario, like: int, changes: Mapping[str, Any]) -> Edited:
     return _with(scenario, None, event)
 
 
-def duplicated(scenario: Scenario, index: int, by_ms: int) -> Edited:
-    """Add an event like another one, which arrives a little later."""
+def shifted(scenario: Scenario, index: int, group: Sequence[int], changes: Mapping[str, Any]) -> Edited:
+    """Move several events together: the one in hand to a place, as in `moved`, the others as far in both times."""
     event = event_at(scenario, index)
-    return _with(scenario, None, replace(event, arrival_time_ms=event.arrival_time_ms + by_ms))
+    by = {name: value - getattr(event, name) for name, value in _checked(changes).items()}
+
+    def move(one: Event) -> Event:
+        return replace(one, **_checked({name: getattr(one, name) + far for name, far in by.items()}))
+
+    return _changed(scenario, index, group, move, keep=False)
 
 
-def deleted(scenario: Scenario, index: int) -> Edited:
-    """Take an event out."""
+def duplicated(scenario: Scenario, index: int, group: Sequence[int], gap_ms: int) -> Edited:
+    """Add events like the chosen ones, which arrive that much behind the last of them: one, or a burst."""
     event_at(scenario, index)
-    kept = _named(scenario)
-    del kept[index]
+    arrivals_ms = [event_at(scenario, other).arrival_time_ms for other in {index, *group}]
+    by_ms = max(arrivals_ms) - min(arrivals_ms) + gap_ms
+
+    def later(one: Event) -> Event:
+        return replace(one, arrival_time_ms=one.arrival_time_ms + by_ms)
+
+    return _changed(scenario, index, group, later, keep=True)
+
+
+def deleted(scenario: Scenario, index: int, group: Sequence[int] = ()) -> Edited:
+    """Take events out."""
+    gone = {index, *group}
+    for other in gone:
+        event_at(scenario, other)
+    kept = [pair for other, pair in enumerate(_named(scenario)) if other not in gone]
     return Edited(_scenario(scenario, kept), -1)
+
+
+def _changed(
+    scenario: Scenario, index: int, group: Sequence[int], change: Callable[[Event], Event], *, keep: bool
+) -> Edited:
+    """Put changed events in the place of the chosen ones, or beside them; behind those of the same millisecond."""
+    chosen = sorted({index, *group})
+    for other in chosen:
+        event_at(scenario, other)
+    pairs = _named(scenario)
+    rest = [(pair, -1) for other, pair in enumerate(pairs) if keep or other not in chosen]
+    new = [((change(pairs[other][0]), keep or pairs[other][1]), other) for other in chosen]
+    placed = sorted([*rest, *new], key=lambda one: one[0][0].arrival_time_ms)
+    where = {from_: at for at, (_, from_) in enumerate(placed) if from_ >= 0}
+    made = _scenario(scenario, [pair for pair, _ in placed])
+    return Edited(made, where[index], tuple(sorted(where.values())))
 
 
 def crashed(scenario: Scenario, at_ms: int, down_ms: int) -> Scenario:

@@ -417,7 +417,7 @@ class Marks:
 
     @property
     def readers(self) -> list[int]:
-        """How many results readers of committed ones find at the end, and those of uncommitted ones; empty if the same."""
+        """How many results readers find at the end: of committed ones, of uncommitted ones; empty if it is the same."""
         if self.scenario.sink != "transactional":
             return []
         return [sum(map(len, self._written)), sum(map(len, self._uncommitted))]

@@ -144,6 +144,7 @@ def _place(trace: Trace, picture: dict[str, Any], shown: Mapping[str, Any]) -> s
         "selected": -1,
         "result": -1,
         "firing": -1,
+        "group": [],
         "problem": "",
         "parts": picture["parts"],
         "replies": [],

@@ -71,6 +71,8 @@ class Stage(anywidget.AnyWidget):
     selected, result, firing
         The index of the event whose life is shown, of the result whose events are marked, and the row of the flag
         whose events are marked (-1: none).
+    group
+        Indices of the events that are chosen together, to be moved, duplicated or deleted together.
     parts
         The parts that are open beside the plane, of ``"lanes"``, ``"pipeline"`` and ``"results"``.
     replies
@@ -91,6 +93,7 @@ class Stage(anywidget.AnyWidget):
     selected = traitlets.Int(-1).tag(sync=True)
     result = traitlets.Int(-1).tag(sync=True)
     firing = traitlets.Int(-1).tag(sync=True)
+    group: traitlets.List[Any] = traitlets.List(traitlets.Int()).tag(sync=True)
     parts: traitlets.List[Any] = traitlets.List(traitlets.Enum(PARTS)).tag(sync=True)
     bound = traitlets.Unicode("").tag(sync=True)
     lateness = traitlets.Unicode("").tag(sync=True)
@@ -222,7 +225,7 @@ class Stage(anywidget.AnyWidget):
             self._following = False
             self.step = _same_moment(before, self.step, trace)
             self.selected, self.result = min(self.selected, len(trace.scenario.events) - 1), -1
-            self.firing = -1
+            self.firing, self.group = -1, []
             self.events = picture.pop("events")
             self.picture = picture
             self._compare()
@@ -232,6 +235,7 @@ class Stage(anywidget.AnyWidget):
 
     def _edit(self, edited: editing.Edited, command: Mapping[str, Any]) -> None:
         self._put(edited.scenario, command.get("gesture"), edited.selected)
+        self.group = list(edited.group) if len(edited.group) > 1 else []
 
     def _target(self, command: Mapping[str, Any]) -> dict[str, Any]:
         """Read where a gesture ends; the browser counts ms after the picture's origin."""
@@ -255,16 +259,19 @@ class Stage(anywidget.AnyWidget):
 
     def _move(self, command: Mapping[str, Any]) -> None:
         changes = self._nudged(command) if "by" in command else self._target(command)
-        self._edit(editing.moved(self.scenario, self.selected, changes), command)
+        if len(self.group) > 1:
+            self._edit(editing.shifted(self.scenario, self.selected, self.group, changes), command)
+        else:
+            self._edit(editing.moved(self.scenario, self.selected, changes), command)
 
     def _add(self, command: Mapping[str, Any]) -> None:
         self._edit(editing.added(self.scenario, self.selected, self._target(command)), command)
 
     def _duplicate(self, command: Mapping[str, Any]) -> None:
-        self._edit(editing.duplicated(self.scenario, self.selected, self._frame.x.snap_ms), command)
+        self._edit(editing.duplicated(self.scenario, self.selected, self.group, self._frame.x.snap_ms), command)
 
     def _delete(self, command: Mapping[str, Any]) -> None:
-        self._edit(editing.deleted(self.scenario, self.selected), command)
+        self._edit(editing.deleted(self.scenario, self.selected, self.group), command)
 
     @property
     def _now_ms(self) -> int:

@@ -70,6 +70,11 @@ class Marbles {
     return mark;
   }
 
+  /** The marbles in a box, among those that stand. */
+  inside({ x, y, w, h }) {
+    return this.points.flatMap(([px, py], index) => (this.looks?.[index] >= 0 && px >= x && px <= x + w && py >= y && py <= y + h ? [index] : []));
+  }
+
   /** The marble nearest to a point, among those that stand; -1 if none is near. */
   nearest(x, y, reach = 18) {
     let found = -1;

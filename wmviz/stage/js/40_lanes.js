@@ -128,8 +128,9 @@ class Rings {
     this.hand = svg("circle", { r: 7, class: "wmviz-ghost" });
     this.members = svg("g");
     this.question = svg("g", { class: "wmviz-wonder" });
-    this.layer = svg("g", {}, this.members, this.ring, this.hover, this.hand, this.question);
-    for (const node of [this.ring, this.hover, this.hand]) node.style.display = "none";
+    this.box = svg("rect", { class: "wmviz-ghost" });
+    this.layer = svg("g", {}, this.box, this.members, this.ring, this.hover, this.hand, this.question);
+    for (const node of [this.ring, this.hover, this.hand, this.box]) node.style.display = "none";
   }
 
   /** Where the hand holds a marble; null: nowhere. */
@@ -138,6 +139,13 @@ class Rings {
     if (x === null) return;
     this.hand.setAttribute("cx", x);
     this.hand.setAttribute("cy", y);
+  }
+
+  /** The box that a hand draws; null: none. */
+  frame(box) {
+    this.box.style.display = box ? "" : "none";
+    if (!box) return;
+    for (const [name, value] of [["x", box.x], ["y", box.y], ["width", box.w], ["height", box.h]]) this.box.setAttribute(name, value);
   }
 
   put(node, index) {

@@ -57,7 +57,7 @@ class Why {
     if (step < 0) return [
         html("li", { class: "wmviz-head", text: "Press play, or step forward: → goes to the next moment, shift → one step further." }),
         html("li", { text: "Point at a marble, a line, a flag or the name of a window to see what it is; click a marble for its whole life, a flag for its events." }),
-        ...(this.live ? [html("li", { text: "Drag a marble: across it arrives at another time, up and down it happened at another time. With alt, the arrow keys do that." })] : []),
+        ...(this.live ? [html("li", { text: "Drag a marble: across it arrives at another time, up and down it happened at another time. With alt, the arrow keys do that. With shift, several are chosen, by click or by a box." })] : []),
       ];
     const { texts } = sentences;
     const first = picture.first_rows[picture.moments[moment - 1] + 1 || 0];

@@ -2,8 +2,8 @@
 
 const TOOLS = [
   { name: "add", text: "Add", title: "Add an event: press, then click where it belongs (A: at the playhead)" },
-  { name: "duplicate", text: "Duplicate", title: "Another event like the chosen one, a little later (D)", chosen: true },
-  { name: "delete", text: "Delete", title: "Take the chosen event out (Delete)", chosen: true },
+  { name: "duplicate", text: "Duplicate", title: "Another event like the chosen one, or another burst like the chosen ones, a little later (D)", chosen: true },
+  { name: "delete", text: "Delete", title: "Take the chosen events out (Delete)", chosen: true },
   { name: "crash", text: "Crash here", title: "The job crashes at the playhead (C)" },
   { name: "silence", text: "Silence", title: "The partition of the chosen event delivers nothing for a while, from the playhead on (S)" },
   {},
@@ -96,17 +96,19 @@ class Hand {
     const [x, y] = this.at(event);
     const { index, row } = this.stage.thing(x, y, this.surface);
     const [px, py] = index < 0 ? [x, y] : this.surface.points[index];
-    this.held = { index, row, x, y, dx: px - x, dy: py - y, moving: false, gesture: `drag ${event.timeStamp}` };
-    if (index >= 0 && this.stage.live) this.box.setPointerCapture(event.pointerId);
+    this.held = { index, row, x, y, dx: px - x, dy: py - y, also: event.shiftKey, moving: false, gesture: `drag ${event.timeStamp}` };
+    if ((index >= 0 || event.shiftKey) && this.stage.live) this.box.setPointerCapture(event.pointerId);
   }
 
   move(event) {
     const [x, y] = this.at(event);
     const { held } = this;
     if (!held) return this.stage.hover(x, y, this.surface);
-    if (held.index < 0 || !this.stage.live) return;
+    if ((held.index < 0 && !held.also) || !this.stage.live) return;
     if (!held.moving && Math.hypot(x - held.x, y - held.y) < DRAG_FROM) return;
-    if (!held.moving) this.stage.select(held.index);
+    if (held.also) return this.span(held, x, y);
+    if (!held.moving && !(this.stage.host.get("group") ?? []).includes(held.index)) this.stage.select(held.index);
+    else if (!held.moving) this.stage.chooseGroup([...this.stage.host.get("group").filter((index) => index !== held.index), held.index]);
     held.moving = true;
     const target = this.surface.target(x + held.dx, y + held.dy);
     this.surface.rings.ghost(x + held.dx, y + held.dy);
@@ -116,10 +118,19 @@ class Hand {
     this.stage.command({ do: "move", ...target, gesture: held.gesture });
   }
 
+  /** With shift, a drag draws a box: the marbles in it are chosen together. */
+  span(held, x, y) {
+    held.moving = true;
+    held.box = { x: Math.min(x, held.x), y: Math.min(y, held.y), w: Math.abs(x - held.x), h: Math.abs(y - held.y) };
+    this.surface.rings.frame(held.box);
+  }
+
   up(event) {
     const { held } = this;
     this.drop();
+    if (held?.box) return this.stage.chooseGroup(this.surface.marbles.inside(held.box));
     if (!held || held.moving) return;
+    if (held.also && held.index >= 0) return this.stage.selectAlso(held.index);
     if (this.surface === this.stage.plane && this.stage.predict.click(...this.at(event))) return;
     if (this.stage.editor.adding) return this.stage.add(this.surface.target(...this.at(event)));
     if (held.row >= 0) this.stage.go(this.stage.why.stepOf(held.row));
@@ -130,6 +141,9 @@ class Hand {
   drop() {
     if (this.held?.moving) this.stage.point(-1, this.surface);
     this.held = null;
-    for (const surface of this.stage.surfaces()) surface.rings.ghost(null);
+    for (const { rings } of this.stage.surfaces()) {
+      rings.ghost(null);
+      rings.frame(null);
+    }
   }
 }

@@ -65,7 +65,7 @@ class Stage {
     // A model tells of its own changes too; only what comes from elsewhere moves the playhead.
     host.on("step", fresh(() => host.get("step") !== this.step && this.go(host.get("step"), false)));
     host.on("speed", () => this.draw());
-    for (const name of ["selected", "result", "firing"]) host.on(name, fresh(() => this.draw()));
+    for (const name of ["selected", "result", "firing", "group"]) host.on(name, fresh(() => this.draw()));
     host.on("parts", () => this.build());
     host.on("playing", () => host.get("playing") !== this.playing && this.toggle());
     this.root.addEventListener("keydown", (event) => this.key(event));
@@ -336,6 +336,7 @@ class Stage {
     const standing = step < 0 ? (picture.steps.length ? Math.min(picture.x.from, picture.steps[0]) : 0) : picture.steps[step];
     const [selected, result, firing] = ["selected", "result", "firing"].map((name) => this.host.get(name));
     const clock = step < 0 ? "" : this.clocks[lastUpTo(this.clockSteps, step)];
+    const group = this.host.get("group") ?? [];
     const change = this.fates.go(step);
     this.plane.draw(this.fates, change, this.now ?? standing, clock);
     this.lanes?.draw(this.fates, change, this.now ?? standing);
@@ -349,12 +350,12 @@ class Stage {
     const told = performance.now();
     if (this.playing && told - (this.toldAt ?? 0) < SAVE_EVERY) return;
     this.toldAt = told;
-    if (this.drawn?.step === step && this.drawn.picture === picture && this.drawn.sentences === this.sentences && this.drawn.selected === selected && this.drawn.result === result && this.drawn.firing === firing && this.drawn.plane === this.plane) return;
-    this.drawn = { step, picture, sentences: this.sentences, selected, result, firing, plane: this.plane };
+    if (this.drawn?.step === step && this.drawn.picture === picture && this.drawn.sentences === this.sentences && this.drawn.selected === selected && this.drawn.result === result && this.drawn.firing === firing && this.drawn.group === group && this.drawn.plane === this.plane) return;
+    this.drawn = { group, step, picture, sentences: this.sentences, selected, result, firing, plane: this.plane };
     this.why.draw(step, moment, this.fine, clock, this.sentences, this.playing);
     this.why.drawChosen({ selected, result, firing }, step, this.sentences, this.predict.hides(step));
     this.results.draw(step, result);
-    const members = result >= 0 ? membersOf(picture.results[result], step) : firing >= 0 ? firedMembers(picture, firing) : this.host.get("differing")?.events?.[0] ?? [];
+    const members = group.length ? group : result >= 0 ? membersOf(picture.results[result], step) : firing >= 0 ? firedMembers(picture, firing) : this.host.get("differing")?.events?.[0] ?? [];
     for (const surface of this.surfaces()) surface.rings.mark(members);
     this.planeBox.setAttribute("aria-label", this.words(clock));
     this.lanes?.describe(this.lanesBox);
@@ -370,7 +371,7 @@ class Stage {
       watermark ? `Watermark ${watermark}.` : "No watermark yet.",
       `Events: ${counts.map(([count, words]) => `${count} ${words}`).join(", ") || "none yet"}.`,
       "Up and down arrow choose an event; F goes through the firings, M the watermarks, W the windows, K the barriers, each with shift the other way.",
-      this.live ? "With alt, the arrows move it; A adds, D duplicates, delete takes out, control Z undoes." : "",
+      this.live ? "With shift, another one too; with alt, the arrows move what is chosen; A adds, D duplicates, delete takes out, control Z undoes." : "",
     ];
     return parts.join(" ");
   }
@@ -397,8 +398,8 @@ class Stage {
         keys[key] = () => this.walk.go(kind, -1);
         keys[key.toUpperCase()] = () => this.walk.go(kind, 1);
       }
-      keys.ArrowUp = () => this.choose(1);
-      keys.ArrowDown = () => this.choose(-1);
+      keys.ArrowUp = () => this.choose(1, event.shiftKey);
+      keys.ArrowDown = () => this.choose(-1, event.shiftKey);
     }
     event.stopPropagation();
     if (!typing && !sliding && this.predict.open >= 0 && !event.ctrlKey && !event.metaKey && !event.altKey) {
@@ -431,14 +432,14 @@ class Stage {
     return command ? () => this.command({ do: command }) : null;
   }
 
-  /** Choose the next or the previous event that stands, in order of arrival. */
-  choose(by) {
+  /** Choose the next or the previous event that stands, in order of arrival; or that one too. */
+  choose(by, also) {
     const { looks } = this.fates;
     const selected = this.host.get("selected");
     let index = selected < 0 && by < 0 ? looks.length : selected;
     do index += by;
     while (index >= 0 && index < looks.length && looks[index] < 0);
-    if (index >= 0 && index < looks.length) this.select(index);
+    if (index >= 0 && index < looks.length) also ? this.selectAlso(index) : this.select(index);
   }
 
   /** What is at a point: a marble, or the row that a flag or a watermark stands for; the closer one. */
@@ -497,8 +498,22 @@ class Stage {
     this.chooseOnly({ firing: row });
   }
 
-  /** One thing is chosen at a time. */
-  chooseOnly(chosen) {
+  /** Choose one event more, or one less. */
+  selectAlso(index) {
+    if (index < 0 || !this.live) return this.select(index);
+    const [selected, group] = [this.host.get("selected"), this.host.get("group") ?? []];
+    const before = group.length ? group : selected >= 0 ? [selected] : [];
+    this.chooseGroup(before.includes(index) ? before.filter((other) => other !== index) : [...before, index]);
+  }
+
+  /** Choose events together, to be moved, duplicated or deleted together; the last one is in hand. */
+  chooseGroup(indexes) {
+    this.chooseOnly({ selected: indexes.at(-1) ?? -1 }, indexes.length > 1 ? indexes : []);
+  }
+
+  /** One thing is chosen at a time, or a group of events. */
+  chooseOnly(chosen, group = []) {
+    this.host.set("group", group);
     for (const name of ["selected", "result", "firing"]) this.host.set(name, chosen[name] ?? -1);
     this.host.save();
     this.draw();
