@@ -8,7 +8,7 @@ from tests.sums import check_sums
 from wmviz import course
 from wmviz.course.lessons import diagnose
 from wmviz.course.questions import Question, find, items
-from wmviz.flink.broken import JOBS
+from wmviz.flink.broken import HEALTHY, JOBS
 from wmviz.times import time_ms
 
 QUESTIONS = [name for name in items("15") if isinstance(find(f"15.{name}"), Question)]
@@ -35,7 +35,7 @@ def test_the_right_choice_is_not_always_at_the_same_place():
         ("backpressured", (True, True)),
         ("counter", (0, 1)),
         ("case-a", "bound-too-large"),
-        ("case-b", "more-subtasks-than-partitions"),
+        ("case-b", "healthy"),
         ("case-c", "wrong-timestamps"),
     ],
 )
@@ -44,7 +44,7 @@ def test_the_engine_and_the_diagnosis_give_the_answers(name, value):
 
 
 def test_the_cases_of_the_drill_are_broken_jobs_and_do_not_say_which():
-    assert set(diagnose.CASES.values()) <= set(JOBS)
+    assert set(diagnose.CASES.values()) <= {*JOBS, *HEALTHY}
     for name, job in diagnose.CASES.items():
         rows = course.given(f"15.{name}")
         assert len(rows) >= 3
@@ -53,7 +53,7 @@ def test_the_cases_of_the_drill_are_broken_jobs_and_do_not_say_which():
 
 
 def test_the_choices_of_the_drill_are_causes_that_the_diagnosis_knows():
-    assert set(diagnose.NAMES) <= set(JOBS)
+    assert set(diagnose.NAMES) <= {*JOBS, diagnose.HEALTHY}
 
 
 @pytest.mark.parametrize("answer", ["83 h 20 min", "3 d 11 h 20 min", 300_000_000, timedelta(hours=83, minutes=20)])

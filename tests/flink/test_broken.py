@@ -95,6 +95,25 @@ def test_a_job_runs_in_this_process_and_its_cause_is_found(flink):
 
 @pytest.mark.flink
 @pytest.mark.timeout(400)
+def test_a_side_output_that_is_never_asked_for_makes_the_job_fail(flink, monkeypatch):
+    """PyFlink's window hands the late record to the main stream, where it has the wrong type; the diagnosis says so."""
+    job = broken_job("unread-side-output")
+    text = job.program.replace("    late_runs = totals.get_side_output(late)\n", "")
+    monkeypatch.setattr(type(job), "program", property(lambda _: program.Program(text, job.name)))
+    with job.run() as running:
+        deadline = time.monotonic() + 120
+        while (
+            time.monotonic() < deadline
+            and not running.rest.get(f"/jobs/{running.job}/exceptions")["exceptionHistory"]["entries"]
+        ):
+            time.sleep(0.5)
+        found = running.diagnose(wait=1)
+    assert found.causes[0].name == "unread-side-output"
+    assert "ClassCastException" in found.causes[0].evidence[0]
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(400)
 def test_the_saved_program_runs_alone_and_the_terminal_reads_it(flink, tmp_path):
     job = broken_job("bound-too-small")
     port = free_port()

@@ -198,15 +198,15 @@ class Diagnosis:
         colour = "#1b7f4b" if self.healthy else "#b3261e"
         parts = [
             (
-                f'<div style="max-width:60em"><p style="border-left:4px solid {colour};padding-left:.6em">'
-                f"{escape(self.headline)}</p><p>{escape(self._read())}</p>"
+                f'<div><p style="border-left:4px solid {colour};padding-left:.6em">'
+                f"<b>{escape(self.headline)}</b></p><p>{escape(self._read())}</p>"
             )
         ]
         for number, cause in enumerate(self.causes, 1):
             evidence = "".join(f"<li>{escape(sentence)}</li>" for sentence in cause.evidence)
             fixes = "".join(
                 f"<details{' open' * (language == self.language)}><summary>{escape(language)}</summary>"
-                f"<pre>{escape(text)}</pre></details>"
+                f'<pre style="{CODE}">{escape(text)}</pre></details>'
                 for language, text in cause.fix.items()
             )
             parts.append(
@@ -324,7 +324,7 @@ def _times(facts: Facts, now_ms: int | None, before_ms: int | None) -> dict[str,
     return {"watermark_ms": now_ms, "before_ms": before_ms, "behind_ms": behind_ms}
 
 
-HEADS = ("task", "subtask", "partition", "watermark", "behind the clock", "moved", "dropped", "busy/idle/backpressured")
+HEADS = ("task", "subtask", "partition", "watermark", "behind", "moved", "dropped", "busy/idle/backpressured")
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
@@ -348,6 +348,8 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 MOST_ROWS, WIDTH = 60, 110
+CODE = "font-family:monospace;padding:.6em 1em;border-left:2px solid currentColor"
+CELL = "text-align:left;white-space:nowrap"
 
 
 def _text_table(rows: list[dict[str, Any]]) -> list[str]:
@@ -360,9 +362,10 @@ def _text_table(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _html_table(rows: list[dict[str, Any]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in HEADS)
+    head = "".join(f'<th style="{CELL}">{escape(name)}</th>' for name in HEADS)
     body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in _cells(row))}</tr>" for row in rows[:MOST_ROWS]
+        "<tr>" + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in _cells(row)) + "</tr>"
+        for row in rows[:MOST_ROWS]
     )
     more = f"<p>… and {len(rows) - MOST_ROWS} more rows</p>" if len(rows) > MOST_ROWS else ""
     return (

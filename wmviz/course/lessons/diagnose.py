@@ -12,8 +12,9 @@ from wmviz.flink.broken import broken_job
 from wmviz.scenario import Scenario
 from wmviz.times import duration_text, time_text
 
-CASES = {"case-a": "bound-too-large", "case-b": "more-subtasks-than-partitions", "case-c": "wrong-timestamps"}
-"""What the drill shows without its name → the broken job that it is."""
+CASES = {"case-a": "bound-too-large", "case-b": "quiet-partition", "case-c": "wrong-timestamps"}
+"""What the drill shows without its name → the job that it is."""
+HEALTHY = "healthy"
 
 
 def _rows(job: str) -> list[dict[str, Any]]:
@@ -82,11 +83,11 @@ def backpressured() -> Question:
 NAMES = {
     "idle-partition": (
         "A partition that fell silent",
-        "Then one source subtask has read something, and its watermark stands still at a time.",
+        "A source subtask that stands still is not enough: then the windows would stand at its value. Do they?",
     ),
     "more-subtasks-than-partitions": (
         "A source subtask without a partition",
-        "One subtask has never read a record and no split is its own; the windows wait for it, without any watermark.",
+        "Then a subtask has read 0 records and has no split, and the windows have no watermark at all.",
     ),
     "wrong-timestamps": (
         "Wrong timestamps",
@@ -96,6 +97,10 @@ NAMES = {
         "A bound that is too large",
         "Every watermark moves as fast as the clock, and all trail it by the same 10 minutes.",
     ),
+    HEALTHY: (
+        "None: the job is healthy",
+        "Partition 1 is silent, and the windows move on without it: it is idle, and nobody waits for it.",
+    ),
     "bound-too-small": ("A bound that is too small", "Then numLateRecordsDropped rises. Look at the column dropped."),
 }
 
@@ -104,8 +109,8 @@ def _case(name: str) -> Callable[[], Question]:
     def ask() -> Question:
         """Ask for the cause of a job of the drill."""
         choices = tuple(Choice(cause, text, why) for cause, (text, why) in NAMES.items())
-        (cause,) = broken_job(CASES[name]).recorded().causes
-        return Question(f"Case {name[-1].upper()}: which cause is it?", choices, cause.name)
+        causes = broken_job(CASES[name]).recorded().causes
+        return Question(f"Case {name[-1].upper()}: which cause is it?", choices, causes[0].name if causes else HEALTHY)
 
     return ask
 
