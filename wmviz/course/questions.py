@@ -24,9 +24,12 @@ LESSONS = {
     "10": "barriers",
     "11": "crash_and_restore",
     "12": "exactly_once",
+    "13": "sql_and_datastream",
     "14": "pyflink_traps",
     "15": "diagnose",
     "16": "claims",
+    "17": "at_work",
+    "18": "exam",
 }
 """Number of the lesson → module in ``wmviz.course.lessons`` that holds what it asks."""
 

@@ -12,6 +12,7 @@ from wmviz.flink.recovery import Recovery, recover, recovery_code
 from wmviz.flink.replay import run, run_many
 from wmviz.flink.rest import Live, live
 from wmviz.flink.resume import Resumed, resume, resume_code
+from wmviz.flink.sql_query import query
 from wmviz.flink.standalone import Cluster, cluster
 from wmviz.flink.startup import FlinkError, available, java_stack
 from wmviz.flink.traps_pyflink import Trap, TrapRun, trap, traps
@@ -39,6 +40,7 @@ __all__ = [
     "file_sink_code",
     "java_stack",
     "live",
+    "query",
     "recover",
     "recovery_code",
     "resume",

@@ -23,7 +23,7 @@ _UNITS = (("DAY", 86_400_000), ("HOUR", 3_600_000), ("MINUTE", 60_000), ("SECOND
 
 _WINDOWS = '''\
 WINDOWS = """
-SELECT key, $start AS window_start, $end AS window_end,
+SELECT key, $start, $end,
   $columns
 FROM $source
 GROUP BY key, $group"""'''
@@ -167,12 +167,12 @@ def strategy(scenario: Scenario) -> list[str]:
     if scenario.strategy_at == "source":
         when = "after every row (on-event)" if scenario.emission == "event" else "on every tick"
         return [
-            f"# WATERMARK FOR rowtime AS rowtime - {_interval(bound_ms)}, pushed down into the source; {when}.",
+            f"# WATERMARK FOR rowtime AS rowtime - {interval(bound_ms)}, pushed down into the source; {when}.",
             f"strategy = WatermarkStrategy(jvm.replay.SqlWatermarks({bound_ms}, {scenario.emission == 'event'}))",
         ]
     interval_ms = scenario.interval_ms if scenario.emission == "interval" else 0
     return [
-        f"# WATERMARK FOR rowtime AS rowtime - {_interval(bound_ms)}, in an operator behind the source.",
+        f"# WATERMARK FOR rowtime AS rowtime - {interval(bound_ms)}, in an operator behind the source.",
         "strategy = WatermarkStrategy(jvm.replay.SqlWatermarks(",
         f"    {bound_ms},  # bound",
         f"    {interval_ms},  # pipeline.auto-watermark-interval",
@@ -231,7 +231,7 @@ def _declared_table(scenario: Scenario) -> list[str]:
         "schema = (",
         "    Schema.new_builder()",
         '    .column_by_expression("rowtime", "TO_TIMESTAMP_LTZ(event_time, 3)")',
-        f'    .watermark("rowtime", "rowtime - {_interval(scenario.bound_ms)}")',
+        f'    .watermark("rowtime", "rowtime - {interval(scenario.bound_ms)}")',
         "    .build()",
         ")",
         'tables.create_temporary_view("events", env.from_collection(ROWS, ROW), schema)',
@@ -283,7 +283,7 @@ def _windows(scenario: Scenario, *, replay: bool) -> str:
         parts = {part: f"{kind}_{part.upper()}(rowtime, {lengths})" for part in ("start", "end")}
         if scenario.lateness_ms and replay:
             details += f",\n  {kind}_ROWTIME(rowtime, {lengths}) AS window_time"
-    cast = {part: f"CAST({name} AS STRING)" if replay else name for part, name in parts.items()}
+    cast = {part: _column(name, f"window_{part}", as_text=replay) for part, name in parts.items()}
     columns = f"{_COLUMNS[scenario.aggregate]}{details}"
     return Template(_WINDOWS).substitute(columns=columns, source=source, group=group, **cast)
 
@@ -305,22 +305,27 @@ _VALUES = {
 _TABLE_PARTS = {"start": "window_start", "end": "window_end"}
 
 
+def _column(what: str, name: str, *, as_text: bool) -> str:
+    written = f"CAST({what} AS STRING)" if as_text else what
+    return name if written == name else f"{written} AS {name}"
+
+
 def _function(scenario: Scenario) -> tuple[str, str]:
     """Give the name of the window function and its lengths."""
     window = scenario.window
     if window.type == "tumbling":
-        return "TUMBLE", _interval(window.size_ms)
-    return "HOP", f"{_interval(window.slide_ms)}, {_interval(window.size_ms)}"
+        return "TUMBLE", interval(window.size_ms)
+    return "HOP", f"{interval(window.slide_ms)}, {interval(window.size_ms)}"
 
 
 def _table_function(scenario: Scenario) -> str:
     kind, lengths = _function(scenario)
     offset_ms = scenario.window.offset_ms
-    offset = f", {_interval(offset_ms)}" if offset_ms else ""
+    offset = f", {interval(offset_ms)}" if offset_ms else ""
     return f"{kind}(TABLE events, DESCRIPTOR(rowtime), {lengths}{offset})"
 
 
-def _interval(length_ms: int) -> str:
+def interval(length_ms: int) -> str:
     """Write a duration as SQL's INTERVAL, in the largest unit that fits."""
     sign, size_ms = "-" * (length_ms < 0), abs(length_ms)
     whole = size_ms or 1_000
