@@ -1,6 +1,7 @@
 """Runs of Flink on the stage: alone, and below ours, with what was not observed and what differs marked."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ import wmviz
 from wmviz.flink import recorded
 from wmviz.flink.report import Report
 from wmviz.scenario import ScenarioError
+from wmviz.stage import save_html
 from wmviz.stage.marks import Look
 from wmviz.stage.picture import picture_of
 from wmviz.stage.still import Still
@@ -157,3 +159,57 @@ def test_the_still_of_both_draws_both(name: str) -> None:
     assert html.count("<img") == 2
     assert "Flink 2.3.0 (recorded)" in html
     assert "agree on" in repr(still)
+
+
+# ------------------------------------------------------------------------------------------------- in a browser
+
+browser = pytest.mark.browser
+limit = pytest.mark.timeout(120)
+
+
+@browser
+@limit
+def test_a_page_shows_ours_above_flinks_with_what_differs_marked(tmp_path: Path, open_page) -> None:
+    page = open_page(save_html(LEADERBOARD, tmp_path / "both.html", mutated()).as_uri())
+    page.locator(".wmviz-plane-box").focus()
+    page.keyboard.press("End")
+    assert page.locator(".wmviz-variant-name strong").all_text_contents() == ["wmviz", "Flink 2.3.0 (recorded)"]
+    for part in (".wmviz-plane-box", ".wmviz-variant"):
+        differs = page.locator(f"{part} .wmviz-fire.wmviz-differs title")
+        assert differs.all_text_contents() == ["[6:00, 7:00) fires again"]
+        assert page.locator(f"{part} .wmviz-over .wmviz-member").count() == 2
+    lines = " ".join(page.locator(".wmviz-differences li").all_text_contents())
+    assert "firing r4471 [6:00, 7:00) no. 2: wmviz 3000 from 3 events" in lines
+    # Both stand at the same processing time.
+    page.get_by_label("Moment", exact=True).fill("8")
+    places = [line.get_attribute("x1") for line in page.locator(".wmviz-now").all()]
+    assert places[0] == places[1]
+    shown = "path.wmviz-marble[data-look]:not([style*='none'])"
+    counts = [page.locator(f"{part} {shown}").count() for part in (".wmviz-plane-box", ".wmviz-variant")]
+    assert counts == [9, 9]
+
+
+@browser
+@limit
+def test_a_page_of_flink_says_what_is_not_observed(tmp_path: Path, open_page) -> None:
+    trace = flink("finished-input")
+    page = open_page(save_html(trace, tmp_path / "flink.html").as_uri())
+    page.locator(".wmviz-plane-box").focus()
+    page.keyboard.press("End")
+    assert "Not observed: the watermarks of sources and channels" in page.locator(".wmviz-note").text_content()
+    fates = dict(
+        zip(
+            page.locator(".wmviz-fate .wmviz-words").all_text_contents(),
+            page.locator(".wmviz-fate .wmviz-count").all_text_contents(),
+            strict=True,
+        )
+    )
+    fired = {event for row in trace.contents for event in trace.firing_events(row)}
+    assert (fates["on time"], fates["not observed"]) == (str(len(fired)), str(5 - len(fired)))
+    lanes = page.locator(".wmviz-lane-state").all_text_contents()
+    assert lanes == ["watermark not observed"] * 2
+    page.get_by_role("button", name="Pipeline", exact=True).click()
+    assert page.locator(".wmviz-pipeline").text_content().startswith("Pipeline: not observed.")
+    cells = page.locator(".wmviz-results tbody tr:not(.wmviz-group)").first.locator("td").all_text_contents()
+    assert cells[1] == "not observed"
+    assert page.locator(".wmviz-editor").is_hidden()

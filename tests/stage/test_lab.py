@@ -113,3 +113,28 @@ def test_a_notebook_plays_steps_and_recomputes(page, tmp_path: Path) -> None:
     page.locator(".wmviz-plane-box").focus()
     page.keyboard.press("End")
     assert_shows(page.evaluate(READ), slow, slow.steps - 1)
+
+
+QUIZ = (
+    'import wmviz\nquiz = wmviz.play(wmviz.scenario("leaderboard"), predict=["firings"])\nquiz',
+    "print(f'python: score {quiz.score}, replies {quiz.replies}')",
+)
+
+
+def test_predict_mode_asks_in_a_notebook_and_python_knows_the_score(lab: tuple[str, Path], open_page) -> None:
+    address, folder = lab
+    write_notebook(folder / "quiz.ipynb", *QUIZ)
+    page = open_page(f"{address}/lab/tree/quiz.ipynb?reset", offline=False)
+    run_all_cells(page)
+    page.locator(".wmviz-plane-box").focus()
+    for _ in range(19):
+        page.keyboard.press("ArrowRight")
+        if page.locator(".wmviz-score").text_content().startswith("Question 1"):
+            break
+    assert page.locator(".wmviz-said").text_content().endswith("Does the window [6:00, 7:00) fire now?")
+    page.get_by_role("button", name="no", exact=True).click()
+    assert page.locator(".wmviz-said").text_content().startswith("Right: no. The watermark is 6:59:59.998")
+    assert page.locator(".wmviz-editor").is_hidden()
+    page.locator(".jp-CodeCell").nth(1).locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    page.get_by_text(re.compile(r"python: score \(1, \d\), replies \[\{'given': 1, 'right': True\}, None")).wait_for()
