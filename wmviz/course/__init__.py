@@ -7,6 +7,7 @@ engine from a scenario when it is asked for.
 from __future__ import annotations
 
 from wmviz.course.drills.practice import drill, drills
+from wmviz.course.examination import exam
 from wmviz.course.harness import run_with
 from wmviz.course.memory import forget, progress
 from wmviz.course.questions import CourseError, Verdict, given
@@ -19,6 +20,7 @@ __all__ = [
     "check",
     "drill",
     "drills",
+    "exam",
     "forget",
     "given",
     "hint",
