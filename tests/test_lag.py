@@ -1,6 +1,7 @@
 """The advice on the bound: every number against a run of the engine, and what is said when the data are wrong."""
 
 import random
+import re
 from collections import Counter
 
 import numpy as np
@@ -13,6 +14,7 @@ import wmviz
 from wmviz import charts, lag
 from wmviz.lag import LagError
 from wmviz.lag.bounds import ROUND_MS, round_down, round_up
+from wmviz.lag.strategy import pyflink, sql
 from wmviz.scenario import Scenario
 from wmviz.times import TimeError, time_ms, time_text
 from wmviz.trace import Kind
@@ -429,3 +431,52 @@ def test_the_curve_is_that_of_the_chart_that_runs_the_scenario():
 
 def test_importing_wmviz_does_not_load_it():
     assert wmviz.lag is lag
+
+
+@pytest.mark.flink
+def test_flink_takes_the_sql_for_any_length(flink):
+    """Flink plans the query, with intervals of any number of digits."""
+    flink.startup.job()
+    from pyflink.table import EnvironmentSettings, TableEnvironment
+
+    for bound_ms, window_ms, offset_ms in (
+        (0, 60_000, 0),
+        (45_000, 3_600_000, 1_800_000),
+        (123_456, 86_400_000, -7_200_000),
+        (7_200_000, 123_000, 500),
+        (150_000, 360_000_000, 0),
+        (1, 604_800_000, 0),
+    ):
+        tables = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        text = sql(bound_ms, 60_000, 60_000, window_ms, offset_ms).replace("'...'", "'datagen'")
+        setting, table, query = (part for part in text.split(";") if part.strip())
+        tables.get_config().set(*re.findall("'(.*?)'", setting))
+        tables.execute_sql(table)
+        plan = tables.explain_sql(query)
+        assert f"- {bound_ms}:INTERVAL" in plan, plan
+        assert "TUMBLE" in plan
+
+
+@pytest.mark.flink
+def test_flink_runs_the_strategy_in_pyflink(flink):
+    """The code that is pasted runs; only the stream and the window function are the reader's."""
+    flink.startup.job()
+    from pyflink.common import Row, Types
+    from pyflink.datastream import ProcessWindowFunction, StreamExecutionEnvironment
+
+    class Sum(ProcessWindowFunction):
+        def process(self, key, context, elements):
+            yield f"{key} {context.window().start} {sum(element.value for element in elements)}"
+
+    code = pyflink(2_000, 5_000, 60_000, WINDOW_MS, 0).replace(
+        "YourWindowFunction()", "YourWindowFunction(), Types.STRING()"
+    )
+    types = Types.ROW_NAMED(["key", "value", "event_time_ms"], [Types.STRING(), Types.LONG(), Types.LONG()])
+    with flink.startup.tidy():
+        env = StreamExecutionEnvironment.get_execution_environment()
+        env.set_parallelism(1)
+        rows = [Row("a", 1, 1_000), Row("a", 2, 9_999), Row("a", 4, 10_000)]
+        names = {"stream": env.from_collection(rows, types), "YourWindowFunction": Sum, "Types": Types}
+        exec(compile(code, "pasted", "exec"), names)
+        fired = flink.startup.collect(names["results"], "pasted", 60)
+    assert sorted(fired) == ["a 0 3", "a 10000 4"]

@@ -127,6 +127,7 @@ FACTS = {
     "for the hour from 7 it would have to be seven hours long": (
         SPOILED.as_is.needed_ms[SPOILED.as_is.end_ms == time_ms("8:00")].max() == time_ms("15:00") - time_ms("8:00") + 1
     ),
+    "with 22 min (1,320,000 ms) it is late": duration_ms("22 min") == 1_320_000,
     "a bound of 0 will do": TWO_PARTITIONS["source"] == 0,
     "each event of the slow partition is 5 minutes behind": (
         two_partitions("after")[0].quantiles["behind_ms"].max() == duration_ms("5 min")
