@@ -401,6 +401,17 @@ def test_the_code_has_the_numbers():
     assert "withIdleness" not in lag.choose(scenario_of(random_rows(8)), window=WINDOW_MS).code("java")
 
 
+def test_in_pyflink_the_bound_is_that_of_the_mixed_partitions():
+    rows = [("k", 10_000 * n, 10_000 * n + 500 + late, p) for n in range(900) for p, late in ((0, 0), (1, 300_000))]
+    advice = lag.choose(scenario_of(rows, strategy_at="source"), window="10 min", goal_on_time=1)
+    mixed = lag.choose(scenario_of(rows, strategy_at="after"), window="10 min", goal_on_time=1)
+    assert (advice.bound_ms, mixed.bound_ms) == (0, 300_000)
+    assert "Duration.of_millis(300000)" in advice.code("pyflink")
+    assert "On the source, in Java, it is 0." in advice.code("pyflink")
+    assert "ofMillis(0L)" in advice.code("java")
+    assert mixed.code("pyflink").startswith("from pyflink")
+
+
 def test_it_shows_itself_as_text_and_as_html():
     advice = lag.choose(scenario_of([*steady(), ("<b>", time_ms("9:00"), time_ms("0:30:20"), 0)]), window="10 min")
     assert repr(advice).startswith("Bound 0: all of 119 events are in the first result")

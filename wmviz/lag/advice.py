@@ -192,7 +192,8 @@ class Advice:
         Parameters
         ----------
         language
-            ``"pyflink"``, ``"java"`` or ``"sql"``.
+            ``"pyflink"``, ``"java"`` or ``"sql"``. In PyFlink the strategy comes after the source, so with partitions
+            it gets the bound of the merged stream.
 
         Raises
         ------
@@ -202,8 +203,9 @@ class Advice:
         if language not in strategy.LANGUAGES:
             raise LagError(f'there is no code in {shown(language)}; write "pyflink", "java" or "sql"')
         write = {"pyflink": strategy.pyflink, "java": strategy.java, "sql": strategy.sql}[language]
+        bound_ms, note = self._bound_of_merged() if language == "pyflink" else (self.bound_ms, "")
         window = self.judged.window_ms, self.judged.offset_ms
-        return write(self.bound_ms, self.lateness_ms, self.idle_timeout_ms, *window)
+        return note + write(bound_ms, self.lateness_ms, self.idle_timeout_ms, *window)
 
     def chart(self, **options: Any) -> alt.LayerChart:
         """Draw the curve: `wmviz.charts.completeness` of this advice."""
@@ -232,6 +234,17 @@ class Advice:
         enough = point.on_time >= self.goal.on_time * point.events - 1e-6
         most_ms = self.goal.max_wait_ms
         return enough and (most_ms is None or (point.wait_ms is not None and point.wait_ms <= most_ms))
+
+    def _bound_of_merged(self) -> tuple[int, str]:
+        """Give the bound for one generator that sees all partitions mixed, and a line that says why it differs."""
+        if not self.measured.per_partition or len(self.measured.partitions) < 2:
+            return self.bound_ms, ""
+        mixed = replace(self.judged, measured=replace(self.judged.measured, per_partition=False))
+        bound_ms = _bound(mixed, self.goal, self.lateness_ms)
+        return bound_ms, (
+            "# In PyFlink the strategy comes after the source, and sees all partitions mixed: measured so, the bound\n"
+            f"# is {_text(bound_ms)}. On the source, in Java, it is {_text(self.bound_ms)}.\n"
+        )
 
     def _of_the_rest(self, point: Point) -> str:
         if point.on_time == point.events:
