@@ -1,6 +1,7 @@
 """What lesson 13 says in prose: each statement with a number is held against a run, ours or a recorded one of Flink."""
 
 import json
+import re
 
 import pytest
 
@@ -107,3 +108,20 @@ def test_the_lesson_shows_all_of_the_program():
     assert "wmviz.flink.code(query)" in sources
     assert sum("wmviz.compare(" in source for source in sources) == 3
     assert OURS.dropped_count == sum(record.kind == Kind.DROPPED for record in OURS)
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(300)
+def test_flink_reads_the_table_and_its_plan_shows_where_the_watermark_is_made(flink):
+    """The table of the prose with a connector that is there; it takes no watermark in."""
+    from wmviz.flink import startup
+    from wmviz.flink.replay import jar
+
+    job, classes = startup.job(), jar()
+    from pyflink.table import StreamTableEnvironment
+
+    (table,) = re.findall(r"```sql\n(CREATE TABLE .*?)```", PROSE, re.DOTALL)
+    tables = StreamTableEnvironment.create(job.environment(classes))
+    tables.execute_sql(table.replace("'kafka', ...", "'datagen'"))
+    plan = tables.sql_query("SELECT key, rowtime FROM events").explain()
+    assert "WatermarkAssigner(rowtime=[rowtime], watermark=[-(rowtime, 120000:INTERVAL MINUTE)])" in plan
