@@ -14,12 +14,13 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-import wmviz
 from tests.conftest import find_chromium
 from tests.stage.jupyter import CHROMIUM_FLAGS
 from tests.stage.test_browser import HOSTED
 from wmviz import Scenario
 from wmviz.stage.player import module_text, style_text
+from wmviz.stage.subject import subject_of
+from wmviz.stage.widget import Stage
 
 MINUTES = 10.0
 EVENTS = 2_000
@@ -32,7 +33,8 @@ _LEFT_OUT = ("layout", "tooltip", "tabbable", "comm")
 def pictures() -> list[dict[str, Any]]:
     """Give what a widget holds before and after a slider's move."""
     stream = {"generate": "steady", "events": EVENTS, "keys": 20, "spacing": "5 s", "disorder": "5 min"}
-    stage = wmviz.play(Scenario.of(events=stream, bound="2 min", window="30 min", lateness="10 min", late_to="side"))
+    scenario = Scenario.of(events=stream, bound="2 min", window="30 min", lateness="10 min", late_to="side")
+    stage = Stage(subject_of(scenario))
 
     def values() -> dict[str, Any]:
         return {name: getattr(stage, name) for name in stage.keys if name[0] != "_" and name not in _LEFT_OUT}

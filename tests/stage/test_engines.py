@@ -114,6 +114,8 @@ def test_what_differs_is_marked_in_both() -> None:
     lines = " ".join(stage.differing["lines"])
     for words in ("firing r4471", "late event r7@7:02", "watermark seen by r9@7:31", "total r4471", "dropped events"):
         assert words in lines
+    assert "watermark seen by r9@7:31: wmviz 7:19:59.999, Flink 2.3.0 7:19:59.998" in lines
+    assert stage.differing["captions"][1][1] == "reported this; of 1 event the fate is not observed"
     for picture, events, fires in zip(
         (stage.picture | {"events": stage.events}, stage.other),
         stage.differing["events"],
@@ -179,7 +181,10 @@ def test_a_page_shows_ours_above_flinks_with_what_differs_marked(tmp_path: Path,
         assert differs.all_text_contents() == ["[6:00, 7:00) fires again"]
         assert page.locator(f"{part} .wmviz-over .wmviz-member").count() == 2
     lines = " ".join(page.locator(".wmviz-differences li").all_text_contents())
-    assert "firing r4471 [6:00, 7:00) no. 2: wmviz 3000 from 3 events" in lines
+    assert (
+        "firing r4471 [6:00, 7:00) no. 2: wmviz 3,000 from 3 events at watermark 7:02:59.999, Flink 2.3.0 2,999"
+        in lines
+    )
     # Both stand at the same processing time.
     page.get_by_label("Moment", exact=True).fill("8")
     places = [line.get_attribute("x1") for line in page.locator(".wmviz-now").all()]

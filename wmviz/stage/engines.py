@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
-from wmviz.comparison import Comparison, subtract
+from wmviz.comparison import Comparison, Difference, subtract
+from wmviz.explain_runtime import counted
 from wmviz.scenario import Scenario
 from wmviz.stage.differences import MOST_LINES
 from wmviz.stage.picture import Frame
 from wmviz.stage.subject import show
+from wmviz.times import time_text
 from wmviz.trace import Kind, Outcomes, Trace
 
 _FiringName = tuple[str, int | None, int | None, int]
@@ -33,7 +35,9 @@ def engine_differences(a: Trace, b: Trace, picture: dict[str, Any], other: dict[
     """
     outcomes = a.outcomes(), b.outcomes()
     found = subtract(*outcomes)
-    lines = [str(difference) for difference in found] or [repr(Comparison(a, b, found)).partition(": ")[2]]
+    names = (a.engine, b.engine)
+    lines = [_line(difference, names, a.scenario.zone) for difference in found]
+    lines = lines or [repr(Comparison(a, b, found)).partition(": ")[2]]
     events = _events(*outcomes)
     firings = _unequal(outcomes[0].firings, outcomes[1].firings)
     return {
@@ -45,9 +49,28 @@ def engine_differences(a: Trace, b: Trace, picture: dict[str, Any], other: dict[
     }
 
 
+def _line(difference: Difference, names: tuple[str, str], zone: str | None) -> str:
+    """Say in a line where two runs differ, with watermarks as times."""
+    said = [_said(value, difference.what, zone) for value in (difference.ours, difference.theirs)]
+    return f"{difference.what} {difference.where}: {names[0]} {said[0]}, {names[1]} {said[1]}"
+
+
+def _said(value: Any, what: str, zone: str | None) -> str:
+    if value is None:
+        return "has none"
+    if value is True:
+        return "has it"
+    if isinstance(value, tuple):
+        result, events, watermark_ms = value
+        return f"{result:,} from {counted(len(events), 'event')} at watermark {time_text(watermark_ms, zone)}"
+    if what.startswith("watermark"):
+        return time_text(value, zone)
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
 def _seen_words(picture: dict[str, Any]) -> str:
     unseen = sum(looks[-1] == 0 for looks in picture["event_looks"] if looks)
-    return f"reported this; of {unseen} events the fate is not observed" if unseen else "reported this"
+    return f"reported this; of {counted(unseen, 'event')} the fate is not observed" if unseen else "reported this"
 
 
 def _unequal(a: Mapping[Any, Any], b: Mapping[Any, Any]) -> set[Any]:
