@@ -31,7 +31,7 @@ def answers(path):
             inside = True
         elif mark in ("# IN THE SHEET", "# SOLUTION END"):
             inside = False
-        elif inside:
+        elif inside and mark:
             found.append(mark)
     return found
 

@@ -36,6 +36,7 @@ LESSONS = {
 SHEETS = {
     "4": "late_events",
     "6": "many_inputs",
+    "7": "idle_inputs",
 }
 """Number of the lesson → module in ``wmviz.course.sheets`` that holds the tasks of its exercise sheet."""
 

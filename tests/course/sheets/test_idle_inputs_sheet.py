@@ -1,0 +1,94 @@
+"""Sheet 7: right answers in any form, and the message that each typical wrong one gets."""
+
+from datetime import timedelta
+
+import pytest
+
+import wmviz
+from tests.course.test_harness import Minimum, Valve
+from wmviz import course
+from wmviz.course.sheets import idle_inputs as sheet
+from wmviz.times import time_ms
+
+
+class CountsTheIdle(Valve):
+    """Waits for idle channels, too."""
+
+    def counted(self):
+        return self.newest
+
+
+class NothingAtTheEnd(Valve):
+    """Lets nothing through when the last channel becomes idle."""
+
+    def on_idle(self, channel):
+        through = super().on_idle(channel)
+        return None if all(self.idle) else through
+
+
+class Hurried(Valve):
+    """Leaves out whoever has sent nothing."""
+
+    def counted(self):
+        return [ms for ms in super().counted() if ms > -(2**63)]
+
+
+RIGHT = [
+    ("goes-idle", "7:09:30"),
+    ("goes-idle", time_ms("7:09:30")),
+    ("lost", ["reef@7:08"]),
+    ("lost", "reef@7:08"),
+    ("timeout", "5 min"),
+    ("timeout", "4 min 10 s"),
+    ("timeout", timedelta(minutes=5, seconds=39)),
+    ("one-subtask", "7:09:59.999"),
+    ("valve", Valve),
+]
+
+WRONG = [
+    ("goes-idle", "7:09:05", "Nothing happens between two ticks"),
+    ("goes-idle", "7:09:10", "the timer does not start with the event"),
+    ("goes-idle", "7:09:20", "It must show more than the timeout"),
+    ("goes-idle", "7:10:05", "It is idle before that"),
+    ("lost", [], "pier alone moved the time"),
+    ("lost", ["reef@7:08", "reef@7:11"], "has not fired"),
+    ("lost", ["reef@7:08", "reef@7:06"], "came in time"),
+    ("timeout", "3 min", "Wish 1 fails"),
+    ("timeout", "4 min 9 s", "Wish 1 fails"),
+    ("timeout", "5 min 40 s", "Wish 2 fails"),
+    ("timeout", "0 s", "longer than nothing"),
+    ("one-subtask", "7:11:59.999", "with a subtask each"),
+    ("one-subtask", "7:07:59.999", "never goes back"),
+    ("one-subtask", "7:10", "The −1 ms is missing"),
+    ("valve", Minimum, "Someone holds the watermark who should not"),
+    ("valve", CountsTheIdle, "Someone holds the watermark who should not"),
+    ("valve", Hurried, "A channel that has sent nothing and is not idle counts"),
+    ("valve", NothingAtTheEnd, "the last one too"),
+]
+
+
+@pytest.mark.parametrize(("name", "answer"), RIGHT)
+def test_the_right_answer_is_right_in_any_form(name, answer):
+    verdict = course.check(f"7.{name}", answer)
+    assert verdict.right, verdict
+
+
+@pytest.mark.parametrize(("name", "answer", "message"), WRONG)
+def test_a_wrong_answer_gets_the_thought_that_leads_there(name, answer, message):
+    verdict = course.check(f"7.{name}", answer)
+    assert verdict.state == "wrong", verdict
+    assert message in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [("goes-idle", "soon"), ("lost", 3), ("timeout", "long"), ("one-subtask", "x"), ("valve", Valve(2)), ("valve", 3)],
+)
+def test_what_cannot_be_judged_is_not_yet_wrong(name, answer):
+    assert course.check(f"7.{name}", answer).state == "not yet"
+
+
+def test_what_the_whole_sheet_goes_by():
+    assert wmviz.simulate(sheet.BUOYS).outcomes().late == {"reef@7:08"}
+    lost = wmviz.simulate(sheet.BUOYS.replace(idle_timeout="4 min 9 s 999 ms")).outcomes().late
+    assert lost == {"reef@7:08"}

@@ -1,0 +1,233 @@
+"""The sheet of lesson 7, idle inputs. Every right answer comes from the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import wmviz
+from wmviz.course.answers import AnswerError, read_duration
+from wmviz.course.harness import run_with
+from wmviz.course.judging import judge_names, judge_time
+from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
+from wmviz.scenario import Scenario
+from wmviz.times import MIN_MS, duration_text, time_ms, time_text
+from wmviz.trace import Kind, Status
+
+BUOYS = Scenario.of(
+    name="two-buoys",
+    title="Waves counted by two buoys",
+    unit="waves",
+    bound="0 ms",
+    emission="event",
+    interval="10 s",
+    idle_timeout="3 min",
+    window="10 min",
+    late_to="side",
+    start="7:04",
+    partitions=2,
+    subtasks=2,
+    events=[
+        ["pier", 4, "7:05", "7:05:05", 0],
+        ["reef", 9, "7:06", "7:06:05", 1],
+        ["pier", 3, "7:07", "7:07:05", 0],
+        ["pier", 5, "7:09", "7:09:05", 0],
+        ["pier", 4, "7:10", "7:10:05", 0],
+        ["reef", 8, "7:08", "7:10:40", 1],
+        ["pier", 6, "7:12", "7:12:05", 0],
+        ["reef", 7, "7:11", "7:12:30", 1],
+        ["pier", 5, "7:14", "7:14:05", 0],
+        ["reef", 9, "7:14:30", "7:14:40", 1],
+        ["pier", 4, "7:17", "7:17:05", 0],
+        ["reef", 8, "7:17:30", "7:17:40", 1],
+        ["pier", 5, "7:20", "7:20:05", 0],
+        ["reef", 7, "7:20:30", "7:20:40", 1],
+    ],
+)
+"""All tasks: a buoy that falls silent for some minutes, and comes back."""
+
+SILENT = BUOYS.replace(
+    name="reef-silent-for-good",
+    events=[
+        [e.key, e.value, e.event_time_ms, e.arrival_time_ms, e.partition]
+        for e in BUOYS.events
+        if e.partition == 0 or e.arrival_time_ms < time_ms("7:07")
+    ],
+)
+"""Task 3: the same, but the reef never comes back."""
+
+OUT_BY_MS = time_ms("7:12")
+
+GIVEN = {"goes-idle": BUOYS, "lost": BUOYS, "timeout": BUOYS, "one-subtask": BUOYS}
+
+
+def goes_idle() -> Task:
+    """Task 1: when the silent buoy counts as idle."""
+    trace = wmviz.simulate(BUOYS)
+    answer_ms = next(
+        r.at_ms
+        for r in trace
+        if r.kind is Kind.STATUS
+        and r.value == Status.IDLE
+        and r.subject == "source[1]"
+        and r.at_ms > time_ms("7:06:05")
+    )
+    whys = {
+        time_ms("7:09:05"): "That is the timeout after the event. Nothing happens between two ticks.",
+        time_ms("7:09:10"): "That is the first tick after the timeout. But the timer does not start with the event.",
+        time_ms("7:09:20"): "The timer shows 3 min then. It must show more than the timeout.",
+        time_ms("7:10:05"): "It is idle before that: pier's 7:10 only shows it.",
+    }
+    return Task(
+        "At what time by the server's clock does reef become idle?",
+        lambda answer: judge_time(
+            answer,
+            answer_ms,
+            whys,
+            "7:06:10 sees the event, 7:06:20 starts the timer, 7:09:20 shows 3 min, 7:09:30 shows more.",
+        ),
+        (
+            "Flink looks on ticks: 7:06:10, 7:06:20, 7:06:30 …",
+            "The first tick after the event sees it. The second one starts the timer.",
+            "It is idle at the first tick at which the timer shows more than 3 min.",
+        ),
+    )
+
+
+def lost() -> Task:
+    """Task 2: what the bet costs."""
+    late = frozenset(wmviz.simulate(BUOYS).outcomes().late)
+    whys = {
+        "reef@7:08": "reef's 7:08 comes when [7:00, 7:10) has fired without it: pier alone moved the time.",
+        "reef@7:11": "reef's 7:11 is behind the watermark 7:11:59.999, but its window [7:10, 7:20) has not fired.",
+        "reef@7:06": "reef's 7:06 came in time. Being idle later takes no event back.",
+        "reef@7:14:30": "reef's 7:14:30 is not even behind.",
+    }
+    return Task(
+        "Which events go to the side output?",
+        lambda answer: judge_names(
+            answer,
+            late,
+            whys,
+            "reef was idle, pier's 7:10 moved the watermark to 7:09:59.999, and [7:00, 7:10) was deleted.",
+        ),
+        (
+            "When does [7:00, 7:10) fire, and who is waited for at that moment?",
+            "What arrives after that for [7:00, 7:10) is too late. Behind the watermark alone is not late.",
+        ),
+    )
+
+
+def timeout() -> Task:
+    """Task 3: a timeout that loses nothing and does not wait too long."""
+    return Task("Choose an idle timeout so that both wishes come true.", _judge_timeout, _TIMEOUT_HINTS)
+
+
+_TIMEOUT_HINTS = (
+    "Wish 1: reef must not be idle before its 7:08 has come, at 7:10:40. When did its timer start?",
+    "The timer starts at 7:06:20. At the last tick before 7:10:40 it must not show more than the timeout.",
+    "Wish 2: at the tick of 7:12:00 it must show more than the timeout.",
+)
+
+
+def _judge_timeout(answer: object) -> Verdict:
+    length_ms = read_duration(answer)
+    if length_ms <= 0:
+        return wrong("A timeout is longer than nothing.")
+    if wmviz.simulate(BUOYS.replace(idle_timeout=length_ms)).outcomes().late:
+        return wrong(
+            f"Wish 1 fails. With {duration_text(length_ms)} reef is idle before its 7:08 comes, and [7:00, 7:10) fires "
+            "without it."
+        )
+    firings = wmviz.simulate(SILENT.replace(idle_timeout=length_ms)).all_firings
+    out_ms = min((f.at_ms for f in firings if f.window.end_ms == time_ms("7:10")), default=None)
+    if out_ms is None:
+        return wrong("Wish 2 fails. If reef stays silent, nothing comes out as long as this stream goes on.")
+    if out_ms > OUT_BY_MS:
+        return wrong(f"Wish 2 fails. If reef stays silent, the first results come at {time_text(out_ms)}, too late.")
+    return right("reef's pause is shorter than the timeout, and a reef that is gone for good delays nothing for long.")
+
+
+def one_subtask() -> Task:
+    """Task 4: the same two partitions in one subtask."""
+    at_ms = time_ms("7:12:05")
+    together = wmviz.simulate(BUOYS.replace(name="one-subtask", subtasks=1))
+    answer_ms = together.state(together.step_at(at_ms)).watermarks["window"]
+    apart_ms = wmviz.simulate(BUOYS).state(wmviz.simulate(BUOYS).step_at(at_ms)).watermarks["window"]
+    whys = {
+        apart_ms: "That is so with a subtask each. Inside one subtask, who is back counts at once.",
+        time_ms("7:07:59.999"): "That is reef's own watermark. The combined one never goes back to it.",
+        answer_ms + 1: "The −1 ms is missing.",
+        time_ms("7:12"): "The −1 ms is missing, and reef counts, too.",
+    }
+    return Task(
+        "One source subtask reads both partitions. What is the watermark of the window operator at 7:12:05, when "
+        "pier's 7:12 has arrived?",
+        lambda answer: judge_time(
+            answer,
+            answer_ms,
+            whys,
+            f"reef is back since 7:10:40, behind. In the same subtask it counts at once, so the watermark stays at "
+            f"{time_text(answer_ms)}.",
+        ),
+        (
+            "Which watermark had gone through before reef came back?",
+            "reef's own is 7:07:59.999 then. It cannot pull the combined one back, but it can hold it.",
+        ),
+    )
+
+
+def valve() -> Task:
+    """Task 5: build the valve with idleness."""
+    return Task("Build the valve.", _judge_valve, _VALVE_HINTS)
+
+
+_VALVE_HINTS = (
+    "Keep three things for each channel: its watermark, whether it is idle, whether it is left out.",
+    "The lowest over the channels that are neither idle nor left out goes through, if it is higher than before.",
+    "In on_active: the channel is left out if its watermark is below what went through last; on_watermark ends that.",
+    "In on_idle: only if the channel's watermark is the one that went through last, look for a new lowest.",
+    "And if all are idle then, take the highest of all in place of the lowest.",
+)
+
+
+def _judge_valve(maker: Any) -> Verdict:
+    names = ("return-from-idle-channel", "all-idle", "idle-bet", "busy-is-not-idle", "spare-subtask")
+    jobs = (BUOYS, SILENT, *map(wmviz.scenario, names))
+    for job in jobs:
+        ours = wmviz.simulate(job)
+        try:
+            theirs = run_with(maker, job, "valve")
+        except AnswerError as error:
+            return not_yet(str(error))
+        for event in job.events:
+            got, due = theirs.seen_watermarks[event.id], ours.seen_watermarks[event.id]
+            if got != due:
+                return wrong(_valve_slip(job, event.id, got, due))
+        if theirs.outcomes() != ours.outcomes():
+            return wrong(
+                f"On {job.name} every event meets the right watermark, but the last results differ: look at what goes "
+                "through when a channel becomes idle, the last one too."
+            )
+    return right(f"The window operator ran {len(jobs)} jobs behind your valve, and every result is the engine's own.")
+
+
+def _valve_slip(job: Scenario, event_id: str, got_ms: int, due_ms: int) -> str:
+    def shown(ms: int) -> str:
+        return "the start (MIN)" if ms == MIN_MS else time_text(ms)
+
+    where = f"On {job.name}, {event_id} meets the watermark {shown(got_ms)}; in Flink it is {shown(due_ms)}. "
+    if due_ms == MIN_MS:
+        return where + "A channel that has sent nothing and is not idle counts: it is at its start."
+    if got_ms > due_ms:
+        return where + "Someone who counts was not waited for: an active channel counts, unless it is back and behind."
+    return where + "Someone holds the watermark who should not: an idle channel, or one that is back but behind."
+
+
+ITEMS: Mapping[str, Callable[[], Question | Task]] = {
+    "goes-idle": goes_idle,
+    "lost": lost,
+    "timeout": timeout,
+    "one-subtask": one_subtask,
+    "valve": valve,
+}
