@@ -58,8 +58,8 @@ def observed_moments(trace: Trace) -> list[int]:
 def unseen_words(trace: Trace) -> str:
     """Say in a sentence what the picture of a trace from Flink cannot show."""
     drops = trace.reported_drops
-    dropped = f"which events are dropped (Flink counts {drops:,})" if drops else "the way of an event"
+    dropped = f"which events are dropped (Flink counts {drops:,})" if drops else "what is in the channels"
     return (
         f"Not observed: the watermarks of sources and channels, what a window holds before it fires, when its state is "
-        f"deleted, and {dropped}."
+        f"deleted, and {dropped}. The watermark shown is the one that each event met."
     )
