@@ -73,13 +73,16 @@ def test_flink_tells_the_drift_but_not_the_wait_of_a_whole_source(monkeypatch):
     def watch():
         while not over.wait(0.3):
             with suppress(FlinkError):
-                job = live(rest.address)
-                task = next(v for v in rest.get(f"/jobs/{job.job}")["vertices"] if v["name"].startswith("Source: fast"))
-                path = f"/jobs/{job.job}/vertices/{task['id']}/metrics"
-                ids = [each["id"] for each in rest.get(path) if each["id"].rpartition(".")[2] in fast]
-                for each in rest.get(f"{path}?get={','.join(ids)}") if ids else ():
-                    name = each["id"].rpartition(".")[2]
-                    fast[name] = max(fast[name], int(each["value"]))
+                job = live(rest.address).job
+                for task in rest.get(f"/jobs/{job}")["vertices"]:  # none while the job is about to start
+                    if task["name"].startswith("Source: fast"):
+                        look(f"/jobs/{job}/vertices/{task['id']}/metrics")
+
+    def look(path):
+        ids = [each["id"] for each in rest.get(path) if each["id"].rpartition(".")[2] in fast]
+        for each in rest.get(f"{path}?get={','.join(ids)}") if ids else ():
+            name = each["id"].rpartition(".")[2]
+            fast[name] = max(fast[name], int(each["value"]))
 
     shown = {"rest.port": str(rest.port), "metrics.fetcher.update-interval": "200"}
     environment = alignment._environment
