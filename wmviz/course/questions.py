@@ -37,6 +37,7 @@ SHEETS = {
     "4": "late_events",
     "6": "many_inputs",
     "7": "idle_inputs",
+    "10": "barriers",
 }
 """Number of the lesson → module in ``wmviz.course.sheets`` that holds the tasks of its exercise sheet."""
 

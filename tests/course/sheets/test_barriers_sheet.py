@@ -1,0 +1,90 @@
+"""Sheet 10: right answers in any form, and the message that each typical wrong one gets."""
+
+import pytest
+
+import wmviz
+from tests.course.test_harness import Aligned, Hasty
+from wmviz import course
+from wmviz.course.sheets import barriers as sheet
+
+STORED = ["left@9:59:58", "right@9:59:58", "left@9:59:59", "left@10:00", "left@10:00:02", "right@10:00:03"]
+JOB = sheet.HASTY
+
+
+class Once(Aligned):
+    """Forgets to begin anew."""
+
+    def on_barrier(self, channel, checkpoint_id):
+        self.seen.add(channel)
+        return "snapshot" if len(self.seen) == self.channels and checkpoint_id == 1 else "block"
+
+
+class Lax(Aligned):
+    """Blocks nobody."""
+
+    def on_barrier(self, channel, checkpoint_id):
+        return "snapshot" if super().on_barrier(channel, checkpoint_id) == "snapshot" else "pass"
+
+
+RIGHT = [
+    ("snapshot", STORED),
+    ("snapshot", ", ".join(STORED)),
+    ("blocked", "2 s"),
+    ("blocked", 2000),
+    ("twice", ["right@10:00:06"]),
+    ("short-timeout", JOB.replace(checkpoints={"mode": "unaligned"})),
+    ("short-timeout", JOB.replace(checkpoints={"mode": "unaligned", "alignment_timeout": "1 s"})),
+    ("short-timeout", JOB.replace(checkpoints={"timeout": "10 min"})),
+    ("handler", Aligned),
+]
+
+WRONG = [
+    ("snapshot", [*STORED, "right@10:00:06"], "belongs to the next checkpoint"),
+    ("snapshot", STORED[:4], "in front of its channel's barrier"),
+    ("snapshot", [*STORED, "left@10:00:07"], "belongs to the next checkpoint"),
+    ("blocked", "7.1 s", "how long the checkpoint takes"),
+    ("blocked", "4 s", "one event of the left channel"),
+    ("blocked", "0 s", "Its barrier comes first"),
+    ("blocked", "3 s", "Too long"),
+    ("twice", [], "taken before the other barrier is there"),
+    ("twice", ["right@10:00:06", "left@10:00:07"], "not in the snapshot"),
+    ("twice", ["right@10:00:06", "left@10:00:02"], "does not read it again"),
+    ("short-timeout", JOB.replace(checkpoints={"mode": "at_least_once"}), "Nobody is blocked in this mode"),
+    ("short-timeout", JOB.replace(checkpoints={"mode": "at_least_once", "timeout": "1 h"}), "may count twice"),
+    ("short-timeout", JOB.replace(checkpoints={"tolerable_failures": 3}), "The job lives on"),
+    ("short-timeout", JOB.replace(checkpoints={"first": "30 s"}), "a quieter moment"),
+    ("short-timeout", JOB.replace(checkpoints={"interval": "10 min"}), "still takes longer"),
+    ("short-timeout", JOB.replace(checkpoints=None), "Without checkpoints"),
+    ("short-timeout", JOB.replace(work="1 s"), "are what they are"),
+    ("handler", Hasty, "is complete too early"),
+    ("handler", Once, "never completes"),
+    ("handler", Lax, "was an event taken from a channel whose barrier had come?"),
+]
+
+
+@pytest.mark.parametrize(("name", "answer"), RIGHT)
+def test_the_right_answer_is_right_in_any_form(name, answer):
+    verdict = course.check(f"10.{name}", answer)
+    assert verdict.right, verdict
+
+
+@pytest.mark.parametrize(("name", "answer", "message"), WRONG)
+def test_a_wrong_answer_gets_the_thought_that_leads_there(name, answer, message):
+    verdict = course.check(f"10.{name}", answer)
+    assert verdict.state == "wrong", verdict
+    assert message in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [("snapshot", 3), ("blocked", "long"), ("twice", 1), ("short-timeout", JOB), ("short-timeout", 3), ("handler", 3)],
+)
+def test_what_cannot_be_judged_is_not_yet_wrong(name, answer):
+    assert course.check(f"10.{name}", answer).state == "not yet"
+
+
+def test_what_the_whole_sheet_goes_by():
+    totals = wmviz.simulate(sheet.TILLS).totals
+    assert [value for (key, _, end), value in totals.items() if key == "right" and end == 36_060_000] == [8]
+    lax = wmviz.simulate(sheet.LAX).totals
+    assert [value for (key, _, end), value in lax.items() if key == "right" and end == 36_060_000] == [9]
