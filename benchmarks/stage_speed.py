@@ -45,13 +45,13 @@ FRAMES = """(seconds) => new Promise((resolve) => {
 # From the gesture to the frame after the new picture is in place.
 MOVE = """(stop) => new Promise((resolve) => {
   const slider = document.querySelector(".wmviz-field input[type=range]");
-  const rises = document.querySelector(".wmviz-rises");
+  const plane = document.querySelector(".wmviz-plane"); // its bands are drawn anew, whatever else is on a canvas
   const begun = performance.now();
   const watcher = new MutationObserver(() => {
     watcher.disconnect();
     requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - begun)));
   });
-  watcher.observe(rises, { childList: true });
+  watcher.observe(plane, { childList: true, subtree: true });
   slider.value = stop;
   slider.dispatchEvent(new Event("input"));
 })"""
