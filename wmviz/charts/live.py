@@ -61,11 +61,12 @@ def live(looks: Any, *, name: str = "A job while it ran", zone: str | None = Non
 
 
 def line_rows(looks: pd.DataFrame) -> pd.DataFrame:
-    """Give the watermarks of the tasks that had one; a new part begins behind a gap."""
+    """Give the watermarks of the tasks that had one; a new part begins behind a gap, and where one begins anew."""
     seen = watermarks(looks)
     seen["watermark_ms"] = seen["watermark_ms"].where(seen["watermark_ms"] < MAX_MS)  # the last one is out of sight
     missing = seen["watermark_ms"].isna()
-    seen["part"] = missing.groupby(seen["place"]).cumsum()
+    fell = (seen.groupby("place")["watermark_ms"].diff() < 0).fillna(value=False)  # only a restart takes it back
+    seen["part"] = (missing | fell).groupby(seen["place"]).cumsum()
     there = seen[~missing]
     return there[there["place"].isin(there["place"].unique()[:MOST_LINES])].reset_index(drop=True)
 
@@ -95,12 +96,13 @@ def _lines(lines: pd.DataFrame, looks: pd.DataFrame, zone: str | None, width: in
     names = list(dict.fromkeys(lines["place"]))
     y = time_axis("watermark", map(int, lines["watermark_ms"]), (), zone)
     seconds = [float(lines["at_s"].min()), float(looks["at_s"].max())]  # nothing is to be seen while the job starts
+    legend = alt.Legend(symbolType="stroke", symbolStrokeWidth=2)
     chart = alt.Chart(lines).mark_line(interpolate="step-after", point={"size": 18, "filled": True})
     return chart.encode(
         x=alt.X("at_s:Q", title="seconds since the first look", scale=alt.Scale(domain=seconds, nice=False)),
         y=alt.Y("watermark_ms:Q", **y),
-        color=alt.Color("place:N", title=None, scale=scale(names, COLOURS[: len(names)])),
-        strokeDash=alt.StrokeDash("place:N", title=None, scale=scale(names, DASHES[: len(names)])),
+        color=alt.Color("place:N", title=None, legend=legend, scale=scale(names, COLOURS[: len(names)])),
+        strokeDash=alt.StrokeDash("place:N", title=None, legend=legend, scale=scale(names, DASHES[: len(names)])),
         detail="part:Q",
     ).properties(width=width, height=200)
 

@@ -213,19 +213,19 @@ def counter() -> Question:
 
 def interval() -> Question:
     """Ask what a longer checkpoint interval costs after a crash."""
-    again = [read_again(wmviz.simulate(steady(text))) for text in ("30 s", "2 min")]
+    again = [read_again(wmviz.simulate(steady(text))) for text in ("20 s", "1 min")]
     return Question(
         "A job gets an event every 10 s. It crashes at 7:09:56. How many events are read again with a checkpoint every "
-        "30 s, and with one every 2 min? (The first is due one interval after 7:00.)",
+        "20 s, and with one every minute? (The first is due one interval after 7:00.)",
         (
             Choice((0, 0), "None: the state is in the checkpoint", "What came after the last one is not in it."),
             Choice(
-                (3, 12),
-                "3 and 12",
-                "Since 7:09:30 those of 7:09:35, 7:09:45 and 7:09:55; since 7:08 six in each of two minutes.",
+                (2, 6),
+                "2 and 6",
+                "Since 7:09:40 those of 7:09:45 and 7:09:55; since 7:09 the six of a minute.",
             ),
             Choice((1, 1), "1 and 1: only the one that was being worked on", "All that came since the checkpoint."),
-            Choice((12, 3), "12 and 3", "The longer the interval, the more there is to read again."),
+            Choice((6, 2), "6 and 2", "The longer the interval, the more there is to read again."),
         ),
         (again[0], again[1]),
     )

@@ -1,0 +1,111 @@
+"""What lesson 17 says in prose: each statement with a number is held against the engine, each name against Flink."""
+
+import pytest
+
+import wmviz
+from tests.notebooks.prose import read_lesson, unknown_times
+from wmviz.course.lessons.at_work import first_fired_ms, resumed_with, rings_ms, steady, total
+from wmviz.flink import barriers_code, recovery_code, resume_code
+from wmviz.flink.resume import recorded_run
+from wmviz.times import MIN_MS, time_ms
+from wmviz.trace import Kind
+
+CELLS, PROSE = read_lesson("17-at-work")
+
+S, Q = wmviz.scenario("new-lateness"), wmviz.scenario("quiet-partition")
+T, QUIET = wmviz.simulate(S), wmviz.simulate(Q)
+PLAIN, BOUND = (wmviz.simulate(resumed_with(**change)) for change in ({}, {"bound": "20 min"}))
+BOTH = wmviz.simulate(resumed_with(bound="20 min", lateness="20 min"))
+DROPPED = recorded_run(S, new_uid=True, drop_state=True)
+KEPT = recorded_run(S)
+RECOVERY = recovery_code()
+
+
+def six_am(trace):
+    return [w.key for w in trace.state(trace.steps - 1).windows if w.window.end_ms == time_ms("7:00")]
+
+
+def watermark(trace, at=None):
+    step = trace.steps - 1 if at is None else trace.step_at(time_ms(at))
+    return trace.state(step).watermarks["window"]
+
+
+def totals(run):
+    return {key: value for (key, start, _), value in run.outcomes.totals.items() if start == time_ms("6:00")}
+
+
+# A piece of the prose → whether it is so.
+FACTS = {
+    "It is Saturday, 7:02. The leaderboard runs with a bound of 2 min and no allowed lateness": (
+        (S.bound_ms, S.lateness_ms, S.happenings[0].at_ms) == (120_000, 0, time_ms("7:02"))
+    ),
+    "at 7:02, when the job stops, and at 7:03, when it runs again": (
+        [r.at_ms for r in T if r.kind in (Kind.STOPPED, Kind.RESTORED)] == [time_ms("7:02"), time_ms("7:03")]
+    ),
+    "r7's 1,000 m of 6:59": S.events[2].value == 1000 and S.events[2].id == "r7@6:59",
+    "At 7:14 the late 500 m meet both: 1,000 m + 500 m = 1,500 m": (
+        [(f.at_ms, f.value) for f in T.all_firings if f.key == "r7"][1] == (time_ms("7:14"), 1500)
+    ),
+    "r4471's kilometre of 6:56 would have been on time anyway": watermark(T, "7:01:30") < time_ms("7:00") - 1,
+    "Both changes save the 500 m": [total(t, "r7") for t in (PLAIN, T, BOUND)] == [1000, 1500, 1500],
+    "Lateness gives a first result at 7:13:05": first_fired_ms(T, "r7") == time_ms("7:13:05"),
+    "A bound of 20 min waits: no result before 7:24:05": first_fired_ms(BOUND, "r7") == time_ms("7:24:05"),
+    "for r9's 6 am window at 6:59:59.999, without lateness": six_am(T) == ["r9"],
+    "r9's window of 6:00 is still there at watermark 7:21:59.999": watermark(T) == time_ms("7:22") - 1,
+    "A bound can be changed without this": six_am(BOUND) == [],
+    "r4471 loses 2,000 m, r7 loses 1,000 m, and r9 is not there at all": (
+        (totals(KEPT), totals(DROPPED)) == ({"r9": 1300, "r7": 1500, "r4471": 3000}, {"r4471": 1000, "r7": 500})
+    ),
+    "Here a job counts 300 numbers with three keys, and takes a checkpoint each second": (
+        "NUMBERS = 300" in RECOVERY
+        and 'KEYS = "abc"' in RECOVERY
+        and '"execution.checkpointing.interval": "1 s"' in RECOVERY
+    ),
+    "−9,223,372,036,854,775,808": MIN_MS == -9_223_372_036_854_775_808,
+    "In `quiet-partition` one partition falls silent, and no window ever fires": not QUIET.all_firings,
+    "The first results are due at 7:03:10, when an event passes 7:02": (
+        wmviz.simulate(Q.replace(idle_timeout="5 min")).all_firings[0].at_ms == time_ms("7:03:10")
+        and rings_ms(QUIET) < time_ms("7:03:10")
+    ),
+    "A job gets an event every 10 s and crashes at 7:09:56": (
+        [r.at_ms for r in wmviz.simulate(steady("30 s")) if r.kind == Kind.CRASHED] == [time_ms("7:09:56")]
+    ),
+    "It fires at 7:24:05, for the bound": first_fired_ms(BOTH, "r7") == time_ms("7:24:05"),
+    "7:19:59.999 is not reached, the watermark ends at 7:03:59.999": (
+        watermark(BOTH) == time_ms("7:04") - 1 and len(six_am(BOTH)) == 3
+    ),
+}
+
+
+@pytest.mark.parametrize("said", FACTS)
+def test_what_the_prose_says_is_so(said):
+    assert said in PROSE
+    assert FACTS[said]
+
+
+def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
+    """No time stands in the prose that no fact above and no output of a cell has."""
+    assert not unknown_times(CELLS, PROSE, FACTS)
+
+
+def test_the_settings_that_are_named_are_those_of_the_programs():
+    assert "`execution.state-recovery.ignore-unclaimed-state`" in PROSE
+    assert "execution.state-recovery.ignore-unclaimed-state" in resume_code()
+    assert "/checkpoints/config" in PROSE
+    assert "/checkpoints/config" in barriers_code()
+
+
+def test_the_names_of_flink_are_there(flink):
+    """The metrics and options that the prose names, asked of Flink's own classes."""
+    java = flink.startup.job().get_gateway().jvm
+    options, runtime = java.org.apache.flink.configuration, java.org.apache.flink.runtime
+    assert options.HeartbeatManagerOptions.HEARTBEAT_TIMEOUT.defaultValue().toMillis() == 50_000
+    assert "50 s, if you set nothing" in PROSE
+    assert options.ExecutionOptions.RUNTIME_MODE.key() == "execution.runtime-mode"
+    assert options.StateRecoveryOptions.SAVEPOINT_IGNORE_UNCLAIMED_STATE.key() in PROSE
+    assert runtime.metrics.MetricNames.NUM_RESTARTS == "numRestarts"
+    assert runtime.metrics.MetricNames.IO_CURRENT_INPUT_WATERMARK == "currentInputWatermark"
+    assert runtime.metrics.MetricNames.TASK_BUSY_TIME == "busyTimeMsPerSecond"
+    statistics = runtime.checkpoint.CheckpointStatsTracker
+    assert statistics.NUMBER_OF_FAILED_CHECKPOINTS_METRIC == "numberOfFailedCheckpoints"
+    assert statistics.LATEST_COMPLETED_CHECKPOINT_DURATION_METRIC == "lastCheckpointDuration"
