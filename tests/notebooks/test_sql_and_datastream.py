@@ -37,7 +37,7 @@ def fired_hours(trace):
 
 # A piece of the prose → whether it is so.
 FACTS = {
-    "On Sunday the two tables differ: by one runner, and one kilometre": (
+    "One morning the two tables differ: by one runner, and one kilometre": (
         {key for key in THEIRS.totals if THEIRS.totals[key] != OURS.totals.get(key)}
         == {("r12", time_ms("6:00"), time_ms("7:00"))}
         and THEIRS.totals["r12", time_ms("6:00"), time_ms("7:00")]
@@ -61,7 +61,7 @@ FACTS = {
         == 5
         and sum(event.key == "r4471" for event in QUERY.events) == 6
     ),
-    "The first step, 6:00 to 6:30, is out with 1,000 m when the kilometre of 6:25 arrives": (
+    "The first step, 6:00 to 6:30, is out with 1,000 m when the 200 m of 6:25 arrive": (
         changes("CUMULATE")[0][-1] == "1000"
     ),
     "1,000 + 500 + 200 = 1,700 m": changes("CUMULATE")[1][-1] == "1700",

@@ -17,7 +17,10 @@ SQL = {"api": "sql", "strategy_at": "after"}
 
 def morning(**changes: Any) -> Scenario:
     """Give the leaderboard without what a window of SQL has not: lateness and side output."""
-    plain = wmviz.scenario("leaderboard").replace(name="leaderboard-plain", lateness=0, late_to="drop")
+    about = "Bound 2 min, no lateness, no side output: what comes when its window has fired is dropped."
+    plain = wmviz.scenario("leaderboard").replace(
+        name="leaderboard-plain", title="The leaderboard without lateness", about=about, lateness=0, late_to="drop"
+    )
     return plain.replace(**changes) if changes else plain
 
 
@@ -105,7 +108,7 @@ def counted() -> Question:
     assert all_ms > in_windows
     return Question(
         "SELECT key, SUM(`value`) FROM events GROUP BY key, with no window. The table declares a watermark. What "
-        "becomes of the kilometre of 6:56, which is behind it?",
+        "becomes of r4471's kilometre of 6:56, which is behind it?",
         (
             Choice("counted", "It is counted", "Declaring a watermark filters nothing."),
             Choice(
