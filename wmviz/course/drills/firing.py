@@ -54,7 +54,7 @@ def _which_event(rng: random.Random, place: World, level: int, aim: str) -> Exer
         f"Which event makes the window {window} of {me} fire for the first time?",
         "none" if cause is None else cause.id,
         (none, *options),
-        settings=f"{strategy_text(scenario)}, windows of {'1 h' if place.window_ms == 3_600_000 else '1 min'}.",
+        settings=f"{strategy_text(scenario)}.",
     )
 
 

@@ -156,9 +156,10 @@ class Drill:
     def _card(self) -> cards.Card:
         head = f"Drill · {self.topic.name} · level {self.level} · seed {self.seed}"
         rows = _table(self.exercise)
+        settings = self.exercise.settings[:1].upper() + self.exercise.settings[1:]
         asked = cards.asking(self.question, self.check)
-        text = "\n".join([head, self.exercise.settings, *("  ".join(row) for row in rows), asked.text])
-        html = _given_html(head, self.exercise.settings, rows)
+        text = "\n".join([head, settings, *("  ".join(row) for row in rows), asked.text])
+        html = _given_html(head, settings, rows)
         return cards.Card(text, html + asked.html, lambda: _widget(self, html))
 
 

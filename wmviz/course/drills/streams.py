@@ -57,7 +57,7 @@ def job(place: World, came: Iterable[Came], **settings: Any) -> Scenario:
     """Let events arrive in this order, each soon after it happened or soon after the one before."""
     rows, at_ms = [], place.start_ms
     for number, event in enumerate(came):
-        soon_ms = place.unit_ms // 6 * (1 + number % 3)
+        soon_ms = (10_000 if place.unit_ms == MINUTE_MS else 200) * (1 + number % 3)
         at_ms = max(at_ms + soon_ms, event.event_time_ms + soon_ms)
         rows.append([event.key, event.value, event.event_time_ms, at_ms, event.partition])
     fields = {"name": "drill", "title": "A drill", "window": place.window_ms, "start": place.start_ms, "events": rows}
@@ -106,7 +106,8 @@ def window_text(start_ms: int, end_ms: int) -> str:
 
 def strategy_text(scenario: Scenario) -> str:
     """Say what the job has, in a line."""
-    parts = [f"bound {duration_text(scenario.bound_ms)}"]
+    parts = [f"windows of {duration_text(scenario.window.size_ms)}"] if scenario.window.type == "tumbling" else []
+    parts.append(f"bound {duration_text(scenario.bound_ms)}")
     if scenario.lateness_ms:
         parts.append(f"allowed lateness {duration_text(scenario.lateness_ms)}")
     if scenario.api != "sql" and scenario.emission == "event":
