@@ -139,3 +139,14 @@ class TestInTheSource:
     def test_sql_takes_no_generator_of_ones_own(self):
         with pytest.raises(ValueError, match='write api "datastream"'):
             wmviz.simulate(wmviz.scenario("sql-watermark"), generator=DefaultWatermarkGenerator(0, on_event=True))
+
+
+def test_the_interval_is_counted_on_while_there_is_nothing_to_send():
+    rows = [["a", 1, 1_000, 1_000], ["a", 1, 1_100, 1_250], ["a", 1, 1_150, 1_630]]
+    scenario = wmviz.Scenario.of(
+        api="sql", strategy_at="after", emission="interval", interval="200 ms", idle_timeout="500 ms", events=rows
+    )
+    sent = [row.at_ms for row in wmviz.simulate(scenario) if row.kind is Kind.WATERMARK and row.place == "window"]
+    # The first goes behind its row, which is ahead by more than the interval. The timer comes by every 40 ms, but the
+    # interval ends on a grid of 200 ms from the start.
+    assert sent == [1_000, 1_400, 1_800]

@@ -43,9 +43,6 @@ def _draw(dice, name):
         scenario = with_happenings(dice, scenario)
     if kind == "declared":
         scenario = replace(scenario, strategy_at="after", emission="event")
-    if scenario.strategy_at == "after" and scenario.emission == "interval":
-        # With an idle timeout the timer runs more often than the interval, and the engine loses count of it.
-        scenario = replace(scenario, idle_timeout_ms=None)
     return replace(scenario, api="sql")
 
 

@@ -80,6 +80,10 @@ class WatermarkAssignerOperator:
         self.last_ms = 0
         self.is_idle = False
         self._emitted_at_ms = now_ms()
+        # The first timer that is not below the interval.
+        self._emission_step_ms = (
+            -(-interval_ms // self.timer_interval_ms) * self.timer_interval_ms if interval_ms else 0
+        )
         self._active_at_ms = 0
         self._rows = 0
         self._rows_at_last_timer = -1
@@ -121,15 +125,25 @@ class WatermarkAssignerOperator:
         if self._idle_timeout_ms > 0 and not self.is_idle and self._active_at_ms + self._idle_timeout_ms <= active_ms:
             self.idle()
 
+    def catch_up(self) -> None:
+        """Count the intervals of the timers that were left out before now, since they had nothing to do."""
+        if self._interval_ms > 0:
+            self._emitted_at_ms = self._next_emission_ms(self._now_ms() - 1) - self._emission_step_ms
+
     def due_ms(self) -> int | None:
         """Give the machine's time from which on a timer has something to do; None: after the next row or pause."""
         if self._rows != self._rows_at_last_timer:
             return self._now_ms()
-        due = [self._emitted_at_ms + self._interval_ms] if self.current_ms > self.last_ms and self._interval_ms else []
+        due = [self._next_emission_ms(self._now_ms())] if self.current_ms > self.last_ms and self._interval_ms else []
         if self._idle_timeout_ms > 0 and not self.is_idle:
             idle_ms = self.clock.machine_time_ms(self._active_at_ms + self._idle_timeout_ms)
             due += [] if idle_ms is None else [idle_ms]
         return min(due, default=None)
+
+    def _next_emission_ms(self, after_ms: int) -> int:
+        """Give the first timer after a time at which the interval is over, counted on when nothing was sent."""
+        steps = (after_ms - self._emitted_at_ms) // self._emission_step_ms
+        return self._emitted_at_ms + (max(steps, 0) + 1) * self._emission_step_ms
 
     def watermark(self, watermark_ms: int) -> None:
         """Take a watermark from upstream: only MAX counts, the end of the input."""
@@ -180,13 +194,18 @@ class SqlTimestampsAndWatermarks:
         self.timer_interval_ms = self._operator.timer_interval_ms
         self.clock = self._operator.clock
         self.watermark, self.idle, self.active = out.watermark, out.idle, out.active
-        self.tick, self.due_ms = self._operator.on_timer, self._operator.due_ms
+        self.due_ms = self._operator.due_ms
         self.end_of_input = self.end_of_source = self._operator.finish
 
     def process(self, record: int, timestamp_ms: int, split: int = 0) -> None:
         """Send a record on, and behind it what the operator has to say."""
         self._record = record
         self._operator.process(timestamp_ms, timestamp_ms - self._bound_ms)
+
+    def tick(self) -> None:
+        """Run the timer that is due now; those before it that would have changed nothing were left out."""
+        self._operator.catch_up()
+        self._operator.on_timer()
 
     def record(self, timestamp_ms: int) -> None:
         """Let the record through whose timestamp the operator has seen."""
