@@ -82,3 +82,12 @@ def test_a_task_without_an_answer_is_not_yet_wrong_and_has_hints(number):
 
 def test_sheets_belong_to_lessons():
     assert set(SHEETS) <= set(LESSONS)
+
+
+@pytest.mark.parametrize("number", SHEETS)
+def test_a_sheet_takes_no_name_of_its_lesson(number):
+    from importlib import import_module
+
+    lesson = import_module(f"wmviz.course.lessons.{LESSONS[number]}")
+    sheet = import_module(f"wmviz.course.sheets.{SHEETS[number]}")
+    assert not set(lesson.ITEMS) & set(sheet.ITEMS)

@@ -31,7 +31,7 @@ RIGHT = [
     ("snapshot", ", ".join(STORED)),
     ("blocked", "2 s"),
     ("blocked", 2000),
-    ("twice", ["right@10:00:06"]),
+    ("counted-twice", ["right@10:00:06"]),
     ("short-timeout", JOB.replace(checkpoints={"mode": "unaligned"})),
     ("short-timeout", JOB.replace(checkpoints={"mode": "unaligned", "alignment_timeout": "1 s"})),
     ("short-timeout", JOB.replace(checkpoints={"timeout": "10 min"})),
@@ -46,9 +46,9 @@ WRONG = [
     ("blocked", "4 s", "one event of the left channel"),
     ("blocked", "0 s", "Its barrier comes first"),
     ("blocked", "3 s", "Too long"),
-    ("twice", [], "taken before the other barrier is there"),
-    ("twice", ["right@10:00:06", "left@10:00:07"], "not in the snapshot"),
-    ("twice", ["right@10:00:06", "left@10:00:02"], "does not read it again"),
+    ("counted-twice", [], "taken before the other barrier is there"),
+    ("counted-twice", ["right@10:00:06", "left@10:00:07"], "not in the snapshot"),
+    ("counted-twice", ["right@10:00:06", "left@10:00:02"], "does not read it again"),
     ("short-timeout", JOB.replace(checkpoints={"mode": "at_least_once"}), "Nobody is blocked in this mode"),
     ("short-timeout", JOB.replace(checkpoints={"mode": "at_least_once", "timeout": "1 h"}), "may count twice"),
     ("short-timeout", JOB.replace(checkpoints={"tolerable_failures": 3}), "The job lives on"),
@@ -77,7 +77,7 @@ def test_a_wrong_answer_gets_the_thought_that_leads_there(name, answer, message)
 
 @pytest.mark.parametrize(
     ("name", "answer"),
-    [("snapshot", 3), ("blocked", "long"), ("twice", 1), ("short-timeout", JOB), ("short-timeout", 3), ("handler", 3)],
+    [("snapshot", 3), ("blocked", "long"), ("counted-twice", 1), ("short-timeout", JOB), ("short-timeout", 3), ("handler", 3)],
 )
 def test_what_cannot_be_judged_is_not_yet_wrong(name, answer):
     assert course.check(f"10.{name}", answer).state == "not yet"

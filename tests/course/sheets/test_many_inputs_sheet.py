@@ -57,7 +57,7 @@ RIGHT = [
     ("four-readers", sheet.SPARE.replace(idle_timeout="5 min")),
     ("after-the-source", ["north@8:08:15", "north@8:09:50", "south@8:09:55"]),
     ("after-the-source", "south@8:09:55, north@8:09:50, north@8:08:15"),
-    ("minimum", Minimum),
+    ("build-minimum", Minimum),
 ]
 
 WRONG = [
@@ -85,9 +85,9 @@ WRONG = [
     ("four-readers", sheet.SPARE.replace(events=[]), "The events are what they are"),
     ("after-the-source", [], "north's 8:08:15 meets"),
     ("after-the-source", ["north@8:08:15", "north@8:09:50", "south@8:09:55", "south@8:11:30"], "has not fired"),
-    ("minimum", Maximum, "it is at its start"),
-    ("minimum", OnlyThoseSeen, "it is at its start"),
-    ("minimum", Slow, "Your valve holds a watermark back"),
+    ("build-minimum", Maximum, "it is at its start"),
+    ("build-minimum", OnlyThoseSeen, "it is at its start"),
+    ("build-minimum", Slow, "Your valve holds a watermark back"),
 ]
 
 
@@ -112,8 +112,8 @@ def test_a_wrong_answer_gets_the_thought_that_leads_there(name, answer, message)
         ("four-readers", "three"),
         ("four-readers", sheet.SPARE),
         ("after-the-source", 3),
-        ("minimum", Minimum(3)),
-        ("minimum", lambda: None),
+        ("build-minimum", Minimum(3)),
+        ("build-minimum", lambda: None),
     ],
 )
 def test_what_cannot_be_judged_is_not_yet_wrong(name, answer):

@@ -54,7 +54,7 @@ LAX = TILLS.replace(
 HASTY = TILLS.replace(name="short-timeout", checkpoints={"timeout": "5 s"})
 """Task 4: a checkpoint takes longer than it may."""
 
-GIVEN = {"snapshot": TILLS, "blocked": TILLS, "twice": LAX, "short-timeout": HASTY}
+GIVEN = {"snapshot": TILLS, "blocked": TILLS, "counted-twice": LAX, "short-timeout": HASTY}
 
 
 def snapshot() -> Task:
@@ -228,7 +228,7 @@ def _handler_slip(job: Scenario, ours: Trace, theirs: Trace) -> str:
 ITEMS: Mapping[str, Callable[[], Question | Task]] = {
     "snapshot": snapshot,
     "blocked": blocked,
-    "twice": twice,
+    "counted-twice": twice,
     "short-timeout": short_timeout,
     "handler": handler,
 }

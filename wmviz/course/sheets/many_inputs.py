@@ -250,5 +250,5 @@ ITEMS: Mapping[str, Callable[[], Question | Task]] = {
     "fires": fires,
     "four-readers": four_readers,
     "after-the-source": after_the_source,
-    "minimum": minimum,
+    "build-minimum": minimum,
 }
