@@ -42,6 +42,11 @@ HOSTS = {
     "www.apache.org",
     "flink.apache.org",
     "nightlies.apache.org",
+    # Made-up addresses of a reader's own cluster.
+    "flink.example.com",
+    "flink.example.org",
+    "jobmanager",
+    "elsewhere",
 }
 REGISTRIES = re.compile(r"\b(pypi|pythonhosted|anaconda|npmjs|maven|debian|jsdelivr|unpkg|cdnjs)\.(org|com|net|io)\b")
 
