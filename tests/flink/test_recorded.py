@@ -34,7 +34,7 @@ def test_every_scenario_of_the_catalogue_is_recorded(no_flink, name):
 def test_every_recording_agrees_with_our_engine(found):
     comparison = compare(found.scenario, found.report.trace(found.scenario))
     assert comparison.same, comparison
-    assert found.report.firings
+    assert found.report.seen  # a run that saw no event would agree with anything
 
 
 def test_a_recording_serves_whatever_flink_does_not_see(no_flink):
