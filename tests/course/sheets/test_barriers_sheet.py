@@ -77,7 +77,14 @@ def test_a_wrong_answer_gets_the_thought_that_leads_there(name, answer, message)
 
 @pytest.mark.parametrize(
     ("name", "answer"),
-    [("snapshot", 3), ("blocked", "long"), ("counted-twice", 1), ("short-timeout", JOB), ("short-timeout", 3), ("handler", 3)],
+    [
+        ("snapshot", 3),
+        ("blocked", "long"),
+        ("counted-twice", 1),
+        ("short-timeout", JOB),
+        ("short-timeout", 3),
+        ("handler", 3),
+    ],
 )
 def test_what_cannot_be_judged_is_not_yet_wrong(name, answer):
     assert course.check(f"10.{name}", answer).state == "not yet"
