@@ -54,8 +54,10 @@ def delayed() -> Question:
     """Ask which bound is needed if every event takes an hour longer."""
     frame = lag.frame_of(_morning())
     later = frame.assign(arrival_time_ms=frame["arrival_time_ms"] + HOUR_MS)
-    columns = {"event_time": "event_time_ms", "arrival_time": "arrival_time_ms"}
-    now, then = (lag.choose(table, **columns).judged.least(0.99) for table in (frame, later))
+    now, then = (
+        lag.choose(table, event_time="event_time_ms", arrival_time="arrival_time_ms").judged.least(0.99)
+        for table in (frame, later)
+    )
     return Question(
         "From tomorrow on every kilometre takes exactly one hour longer to the server. Which bound keeps as many on "
         "time as today?",
@@ -111,7 +113,7 @@ def future() -> Question:
     poison = ["r7", 1000, "15:00", "6:30:30"]
     job = _morning().replace(events=[*rows, poison])
     late = wmviz.simulate(job).outcomes().late
-    last = rows[-1]
+    last_ms = 7 * HOUR_MS + 59 * MINUTE_MS
     return Question(
         "At 6:30 a phone whose clock is wrong sends a kilometre of 15:00. All others are right. What happens?",
         (
@@ -132,7 +134,7 @@ def future() -> Question:
             ),
         ),
         answer="all"
-        if f"r9@{last[2] // HOUR_MS}:{last[2] // MINUTE_MS % 60:02}" in late
+        if f"r9@{last_ms // HOUR_MS}:{last_ms // MINUTE_MS % 60:02}" in late
         else "back"
         if late
         else "one",

@@ -11,6 +11,7 @@ from wmviz.course.questions import Choice, Question, Task, Verdict, right, wrong
 from wmviz.scenario import Scenario, ScenarioError
 from wmviz.times import duration_ms, time_ms, time_text
 from wmviz.trace import Trace
+from wmviz.window import TimeWindow
 
 GIVEN: Mapping[str, Any] = {}
 
@@ -26,7 +27,7 @@ def _workouts(*events: tuple[str, str, str], **settings: Any) -> Scenario:
 def _sessions_of(trace: Trace, event_id: str) -> list[tuple[str, str]]:
     """Give the sessions that fired with this event in them, the last one last."""
     found = [firing.window for firing in trace.all_firings if event_id in firing.event_ids]
-    return [(time_text(window.start_ms), time_text(window.end_ms)) for window in found]
+    return [(time_text(w.start_ms), time_text(w.end_ms)) for w in found if isinstance(w, TimeWindow)]
 
 
 def workouts() -> Question:
@@ -150,7 +151,8 @@ def _local_hours(offset: str) -> bool:
         trace = wmviz.simulate(scenario.replace(window={"offset": offset}))
     except ScenarioError:
         return False
-    return all(time_text(f.window.start_ms, scenario.zone).endswith(":00") for f in trace.all_firings)
+    starts = [f.window.start_ms for f in trace.all_firings if f.window.start_ms is not None]
+    return bool(starts) and all(time_text(ms, scenario.zone).endswith(":00") for ms in starts)
 
 
 def earliest() -> Task:
