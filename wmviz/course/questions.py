@@ -34,6 +34,7 @@ LESSONS = {
 """Number of the lesson → module in ``wmviz.course.lessons`` that holds what it asks."""
 
 SHEETS = {
+    "2": "watermarks",
     "4": "late_events",
     "6": "many_inputs",
     "7": "idle_inputs",
