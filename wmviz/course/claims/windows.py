@@ -153,7 +153,7 @@ CLAIMS = (
         "The state of windows is kept in RocksDB.",
         "Only if you set `state.backend.type`. The default is `hashmap`: objects on the heap of the TaskManager, so "
         "long lateness needs memory there.",
-        "17",
+        "16",
         asks="state-backend",
         answers=_backend,
     ),
