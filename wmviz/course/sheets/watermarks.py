@@ -99,7 +99,7 @@ def timer() -> Task:
             answer,
             answer_ms,
             whys,
-            f"At 9:08:00 the newest was 9:04:30, since 9:08 came later; 9:04:30 − 90 s − 1 ms = {time_text(answer_ms)}.",
+            f"At 9:08:00 the newest was 9:04:30; 9:08 came later. 9:04:30 − 90 s − 1 ms = {time_text(answer_ms)}.",
         ),
         ("When did the timer come by for the last time?", "Which event time was the newest at 9:08:00?"),
     )
