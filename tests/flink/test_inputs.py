@@ -21,8 +21,8 @@ REASONS = {
     "backpressure": "how long its events wait is up to the machine",
     "crash-and-replay": r"no two runs on Flink are alike, .* wmviz.flink.recover shows a crash on Flink",
     "watermark-alignment": "sources hear of its limit when a message comes through",
-    "transactional-sink": "what a checkpoint holds is up to the moment it is taken",
-    "sql-watermark": "goes by the rules of SQL",
+    "savepoint": r"what a checkpoint holds .* wmviz.flink.resume shows a savepoint on Flink",
+    "transactional-sink": r"it commits when a checkpoint is complete: .* wmviz.flink.write_files",
     "daylight-saving": "cuts its windows in local time",
 }
 
