@@ -73,3 +73,12 @@ def test_the_label_of_a_recorded_run_has_no_text_form(monkeypatch):
     monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
     recorded.show_label("Flink 2.3.0", WHY)
     assert [list(data) for data in shown] == [["application/vnd.jupyter.widget-view+json"]]
+
+
+def test_many_scenarios_are_recorded_ones_too(no_flink):
+    names = ("leaderboard", "price-feed", "idle-bet")
+    traces = wmviz.flink.run_many(map(wmviz.scenario, names))
+    assert [trace.scenario.name for trace in traces] == list(names)
+    assert all(trace.recorded for trace in traces)
+    with pytest.raises(FlinkError, match="There is no recorded run of this form of price-feed"):
+        wmviz.flink.run_many([wmviz.scenario("leaderboard"), wmviz.scenario("price-feed").replace(bound="7 s")])

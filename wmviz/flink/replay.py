@@ -49,15 +49,7 @@ def run(scenario: Scenario, limit_s: float = LIMIT_S) -> Trace:
     FlinkError
         If Flink is not there or cannot replay the scenario, the job fails, or it does not end in time.
     """
-    can, why = startup.available()
-    if not can:
-        return _recorded(scenario, why)
-    report = reports([scenario], limit_s)[0]
-    if os.environ.get(RECORD_SWITCH):
-        from wmviz.flink import record
-
-        recorded.save(scenario, report, record.file_name(scenario))
-    return report.trace(scenario)
+    return run_many([scenario], limit_s)[0]
 
 
 def run_many(scenarios: Iterable[Scenario], limit_s: float = LIMIT_S) -> list[Trace]:
@@ -67,11 +59,30 @@ def run_many(scenarios: Iterable[Scenario], limit_s: float = LIMIT_S) -> list[Tr
     ----------
     limit_s
         Seconds for each job.
+
+    Returns
+    -------
+    list of Trace
+        As `run` gives them: recorded ones where PyFlink is missing.
+
+    Raises
+    ------
+    FlinkError
+        As for `run`.
     """
     if not hasattr(scenarios, "__iter__"):
         raise ScenarioError(f"run_many takes a list of scenarios, not {type(scenarios).__name__}")
     waiting = list(scenarios)
-    return [report.trace(scenario) for scenario, report in zip(waiting, reports(waiting, limit_s), strict=True)]
+    can, why = startup.available()
+    if not can:
+        return _recorded(waiting, why)
+    found = list(zip(waiting, reports(waiting, limit_s), strict=True))
+    if os.environ.get(RECORD_SWITCH):
+        from wmviz.flink import record
+
+        for scenario, report in found:
+            recorded.save(scenario, report, record.file_name(scenario))
+    return [report.trace(scenario) for scenario, report in found]
 
 
 def reports(scenarios: Sequence[Scenario], limit_s: float = LIMIT_S) -> list[Report]:
@@ -85,15 +96,20 @@ def reports(scenarios: Sequence[Scenario], limit_s: float = LIMIT_S) -> list[Rep
     ]
 
 
-def _recorded(scenario: Scenario, why: str) -> Trace:
-    """Give the recorded run of a scenario, labelled."""
-    refuse(scenario)
-    report = recorded.find(scenario)
-    if report is None:
-        names = ", ".join(sorted({found.scenario.name for found in recorded.recordings()}))
-        raise FlinkError(f"{why} There is no recorded run of this form of {scenario.name}; recorded are {names}.")
-    recorded.show_label(report.engine, why)
-    return report.trace(scenario, recorded=True)
+def _recorded(scenarios: Sequence[Scenario], why: str) -> list[Trace]:
+    """Give the recorded runs of scenarios, labelled."""
+    traces, engines = [], set()
+    for scenario in scenarios:
+        refuse(scenario)
+        report = recorded.find(scenario)
+        if report is None:
+            names = ", ".join(sorted({found.scenario.name for found in recorded.recordings()}))
+            raise FlinkError(f"{why} There is no recorded run of this form of {scenario.name}; recorded are {names}.")
+        traces.append(report.trace(scenario, recorded=True))
+        engines.add(report.engine)
+    for engine in sorted(engines):
+        recorded.show_label(engine, why)
+    return traces
 
 
 def _run_job(scenarios: Sequence[Scenario], limit_s: float) -> list[Report]:

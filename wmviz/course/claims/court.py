@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -173,20 +172,10 @@ def on_flink(claims: Iterable[Claim]) -> dict[int, Trial]:
 
 
 def _flink_runs(scenarios: list[Scenario]) -> dict[Scenario, Trace]:
-    """Run scenarios on Flink in one job; one by one where each has to be recorded, or was."""
+    """Run scenarios on Flink in one job."""
     from wmviz import flink
-    from wmviz.flink import recorded
-    from wmviz.flink.replay import RECORD_SWITCH
-    from wmviz.flink.startup import ENGINE
 
-    can, why = flink.available()
-    if can:
-        one_by_one = bool(os.environ.get(RECORD_SWITCH))
-        traces = map(flink.run, scenarios) if one_by_one else flink.run_many(scenarios)
-        return dict(zip(scenarios, traces, strict=True))
-    recorded.show_label(ENGINE, why)
-    reports = {scenario: recorded.find(scenario) for scenario in scenarios}
-    return {s: flink.run(s) if report is None else report.trace(s, recorded=True) for s, report in reports.items()}
+    return dict(zip(scenarios, flink.run_many(scenarios), strict=True))
 
 
 # What the claims are tried on -------------------------------------------------------------------------------------
