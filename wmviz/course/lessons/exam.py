@@ -81,8 +81,8 @@ def newest_event() -> Question:
         "Bound 2 min, a watermark after each event. The newest event is 7:05. What is the watermark?",
         trace.seen_watermarks["r9@7:04"],
         (time_ms("7:03"), "7:03:00.000", "Right but for a millisecond: an event of exactly 7:03 is still welcome."),
-        (time_ms("7:05"), "7:05:00.000", "The bound is missing."),
-        (time_ms("7:02:59.999"), "7:02:59.999", "7:05 − 2 min − 1 ms."),
+        (time_ms("7:05"), "7:05:00.000", "The bound is missing: the watermark trails the newest event."),
+        (time_ms("7:02:59.999"), "7:02:59.999", "7:05 − 2 min − 1 ms = 7:02:59.999."),
         (time_ms("7:06:59.999"), "7:06:59.999", "The watermark trails the newest event; it never runs ahead."),
     )
 
@@ -146,7 +146,7 @@ def counter() -> Question:
         ((1, 1), "1 and 1", "What goes to the side output is not dropped, and not counted."),
         ((0, 1), "0 and 1", "With a side output the counter is not used at all."),
         ((0, 0), "0 and 0: it is dropped silently", "It is dropped, but the counter says so."),
-        ((1, 0), "1 and 0", "The other way round."),
+        ((1, 0), "1 and 0", "The side output takes the event away from the counter, not the other way round."),
     )
 
 
@@ -161,7 +161,7 @@ def state_gone() -> Question:
         "Window 6:00 to 7:00, allowed lateness 20 min. At which watermark is its state deleted?",
         met,
         (time_ms("6:59:59.999"), "6:59:59.999", "There it fires for the first time."),
-        (time_ms("7:19:59.999"), "7:19:59.999", "end − 1 + lateness."),
+        (time_ms("7:19:59.999"), "7:19:59.999", "end − 1 + lateness: 6:59:59.999 + 20 min."),
         (time_ms("7:20"), "7:20:00.000", "One millisecond too late: it counts from end − 1."),
         (time_ms("7:22"), "7:22:00.000", "The bound is in the watermark already."),
     )
@@ -235,8 +235,16 @@ def two_merges() -> Question:
             "Both hold it",
             "The valve in front of an operator leaves a channel out until it has caught up.",
         ),
-        ((True, False), "The partition does, the channel does not", "Two places, two rules."),
-        ((False, True), "The channel does, the partition does not", "The other way round."),
+        (
+            (True, False),
+            "The partition does, the channel does not",
+            "The valve leaves a channel out until it has caught up; inside a subtask it counts at once.",
+        ),
+        (
+            (False, True),
+            "The channel does, the partition does not",
+            "The valve leaves a channel out; a source subtask does not.",
+        ),
         ((False, False), "Neither", "Inside a source subtask it counts again at once."),
     )
 
@@ -264,7 +272,7 @@ def alignment() -> Question:
         paused,
         ((True, True), "In both", "Only the source itself can pause its reading."),
         ((True, False), "On the source only, and no warning says so", "After it the setting has no effect."),
-        ((False, True), "After the source only", "The other way round."),
+        ((False, True), "After the source only", "What stands after the source cannot pause its reading."),
     )
 
 
@@ -393,7 +401,7 @@ def written_twice() -> Question:
         ((1, 1), "Once and once: Flink is exactly-once", "That is the state. A sink that appends has it twice."),
         ((2, 1), "Twice and once", "What was written without a checkpoint is aborted; a line in a file stays."),
         ((2, 2), "Twice and twice", "The first transaction was never committed."),
-        ((1, 2), "Once and twice", "The other way round."),
+        ((1, 2), "Once and twice", "A line stays where it is; an open transaction is aborted."),
     )
 
 
@@ -409,7 +417,11 @@ def when_seen() -> Question:
         "A transactional sink, checkpoints every minute. When does a reader of committed results see a result?",
         "checkpoint" if at_ms == done > fired else "firing",
         ("firing", "When the window fires", "It is written then, but in a transaction that is still open."),
-        ("checkpoint", "When the sink hears that the next checkpoint is complete", "Then it commits."),
+        (
+            "checkpoint",
+            "When the sink hears that the next checkpoint is complete",
+            "Then it commits, and what it wrote can be read.",
+        ),
         ("lateness", "When the lateness is over", "The sink knows nothing of lateness."),
     )
 
