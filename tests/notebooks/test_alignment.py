@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import wmviz
-from tests.notebooks.prose import read_lesson, unknown_times
-from tests.sums import check_sums
+from tests.notebooks.prose import HeldProse, read_lesson
 from wmviz.charts.state import sizes
 from wmviz.course.lessons.alignment import history, lead_ms, pauses
 from wmviz.flink import alignment, alignment_code, startup
@@ -127,18 +126,8 @@ FACTS = {
 }
 
 
-@pytest.mark.parametrize("said", FACTS)
-def test_what_the_prose_says_is_so(said):
-    assert said in PROSE
-    assert FACTS[said]
-
-
-def test_the_sums_of_the_prose_are_worked_out():
-    check_sums(PROSE)
-
-
-def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
-    assert unknown_times(CELLS, PROSE, FACTS) == set()
+class TestProse(HeldProse):
+    """What the prose says is so."""
 
 
 @pytest.mark.parametrize("interval", ["500 ms", "1 s"])

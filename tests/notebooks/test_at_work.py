@@ -1,9 +1,7 @@
 """What lesson 17 says in prose: each statement with a number is held against the engine, each name against Flink."""
 
-import pytest
-
 import wmviz
-from tests.notebooks.prose import read_lesson, unknown_times
+from tests.notebooks.prose import HeldProse, read_lesson
 from wmviz.course.lessons.at_work import first_fired_ms, resumed_with, rings_ms, steady, total
 from wmviz.flink import barriers_code, recovery_code, resume_code
 from wmviz.flink.resume import recorded_run
@@ -77,15 +75,8 @@ FACTS = {
 }
 
 
-@pytest.mark.parametrize("said", FACTS)
-def test_what_the_prose_says_is_so(said):
-    assert said in PROSE
-    assert FACTS[said]
-
-
-def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
-    """No time stands in the prose that no fact above and no output of a cell has."""
-    assert not unknown_times(CELLS, PROSE, FACTS)
+class TestProse(HeldProse):
+    """What the prose says is so."""
 
 
 def test_the_settings_that_are_named_are_those_of_the_programs():

@@ -5,8 +5,7 @@ import re
 import pytest
 
 import wmviz
-from tests.notebooks.prose import read_lesson, unknown_times
-from tests.sums import check_sums
+from tests.notebooks.prose import HeldProse, read_lesson
 from wmviz.course.claims import CLAIMS, THEMES, practice, tried
 from wmviz.course.claims.court import job
 from wmviz.times import time_ms, time_text
@@ -71,15 +70,8 @@ FACTS = {
 }
 
 
-@pytest.mark.parametrize("said", FACTS)
-def test_what_the_prose_says_is_so(said):
-    assert said in PROSE
-    assert FACTS[said]
-
-
-def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
-    assert unknown_times(CELLS, PROSE, FACTS) == set()
-    check_sums(PROSE)
+class TestProse(HeldProse):
+    """What the prose says is so."""
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import wmviz
-from tests.notebooks.prose import read_lesson, unknown_times
-from tests.sums import check_sums
+from tests.notebooks.prose import HeldProse, read_lesson
 from wmviz.course.lessons.two_clocks import by_ingestion_time, metres_of, read_again
 from wmviz.times import time_ms, time_text
 
@@ -106,16 +105,8 @@ FACTS = {
 }
 
 
-@pytest.mark.parametrize("said", FACTS)
-def test_what_the_prose_says_is_so(said):
-    assert said in PROSE
-    assert FACTS[said]
-
-
-def test_every_time_in_the_prose_is_known_to_a_test_or_a_cell():
-    check_sums(PROSE)
-    unknown = unknown_times(CELLS, PROSE, FACTS)
-    assert unknown == set()
+class TestProse(HeldProse):
+    """What the prose says is so."""
 
 
 def test_the_notebook_makes_its_variations_as_the_questions_do():
