@@ -35,6 +35,7 @@ LESSONS = {
 
 SHEETS = {
     "2": "watermarks",
+    "3": "windows_fire",
     "4": "late_events",
     "6": "many_inputs",
     "7": "idle_inputs",

@@ -1,10 +1,8 @@
 """Sheet 10: right answers in any form, and the message that each typical wrong one gets."""
 
-import pytest
-
 import wmviz
+from tests.course.sheets.answered import AnsweredTasks
 from tests.course.test_harness import Aligned, Hasty
-from wmviz import course
 from wmviz.course.sheets import barriers as sheet
 
 STORED = ["left@9:59:58", "right@9:59:58", "left@9:59:59", "left@10:00", "left@10:00:02", "right@10:00:03"]
@@ -25,6 +23,8 @@ class Lax(Aligned):
     def on_barrier(self, channel, checkpoint_id):
         return "snapshot" if super().on_barrier(channel, checkpoint_id) == "snapshot" else "pass"
 
+
+NUMBER = "10"
 
 RIGHT = [
     ("snapshot", STORED),
@@ -62,32 +62,18 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "answer"), RIGHT)
-def test_the_right_answer_is_right_in_any_form(name, answer):
-    verdict = course.check(f"10.{name}", answer)
-    assert verdict.right, verdict
+UNREAD = [
+    ("snapshot", 3),
+    ("blocked", "long"),
+    ("counted-twice", 1),
+    ("short-timeout", JOB),
+    ("short-timeout", 3),
+    ("handler", 3),
+]
 
 
-@pytest.mark.parametrize(("name", "answer", "message"), WRONG)
-def test_a_wrong_answer_gets_the_thought_that_leads_there(name, answer, message):
-    verdict = course.check(f"10.{name}", answer)
-    assert verdict.state == "wrong", verdict
-    assert message in verdict.sentence
-
-
-@pytest.mark.parametrize(
-    ("name", "answer"),
-    [
-        ("snapshot", 3),
-        ("blocked", "long"),
-        ("counted-twice", 1),
-        ("short-timeout", JOB),
-        ("short-timeout", 3),
-        ("handler", 3),
-    ],
-)
-def test_what_cannot_be_judged_is_not_yet_wrong(name, answer):
-    assert course.check(f"10.{name}", answer).state == "not yet"
+class TestAnswers(AnsweredTasks):
+    """What is said to each answer."""
 
 
 def test_what_the_whole_sheet_goes_by():

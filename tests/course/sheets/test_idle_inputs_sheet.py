@@ -2,11 +2,9 @@
 
 from datetime import timedelta
 
-import pytest
-
 import wmviz
+from tests.course.sheets.answered import AnsweredTasks
 from tests.course.test_harness import Minimum, Valve
-from wmviz import course
 from wmviz.course.sheets import idle_inputs as sheet
 from wmviz.times import time_ms
 
@@ -32,6 +30,8 @@ class Hurried(Valve):
     def counted(self):
         return [ms for ms in super().counted() if ms > -(2**63)]
 
+
+NUMBER = "7"
 
 RIGHT = [
     ("goes-idle", "7:09:30"),
@@ -67,25 +67,18 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "answer"), RIGHT)
-def test_the_right_answer_is_right_in_any_form(name, answer):
-    verdict = course.check(f"7.{name}", answer)
-    assert verdict.right, verdict
+UNREAD = [
+    ("goes-idle", "soon"),
+    ("lost", 3),
+    ("timeout", "long"),
+    ("one-subtask", "x"),
+    ("valve", Valve(2)),
+    ("valve", 3),
+]
 
 
-@pytest.mark.parametrize(("name", "answer", "message"), WRONG)
-def test_a_wrong_answer_gets_the_thought_that_leads_there(name, answer, message):
-    verdict = course.check(f"7.{name}", answer)
-    assert verdict.state == "wrong", verdict
-    assert message in verdict.sentence
-
-
-@pytest.mark.parametrize(
-    ("name", "answer"),
-    [("goes-idle", "soon"), ("lost", 3), ("timeout", "long"), ("one-subtask", "x"), ("valve", Valve(2)), ("valve", 3)],
-)
-def test_what_cannot_be_judged_is_not_yet_wrong(name, answer):
-    assert course.check(f"7.{name}", answer).state == "not yet"
+class TestAnswers(AnsweredTasks):
+    """What is said to each answer."""
 
 
 def test_what_the_whole_sheet_goes_by():

@@ -2,10 +2,8 @@
 
 from datetime import timedelta
 
-import pytest
-
 import wmviz
-from wmviz import course
+from tests.course.sheets.answered import AnsweredTasks
 from wmviz.course.sheets import late_events as sheet
 from wmviz.times import time_ms
 
@@ -15,6 +13,8 @@ def rule(end_ms, lateness_ms, watermark_ms):
 
 
 MENDED = sheet.SLIDING.replace(lateness="1 min")
+
+NUMBER = "4"
 
 RIGHT = [
     ("too-late", ["west@9:01:59"]),
@@ -66,34 +66,20 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "answer"), RIGHT)
-def test_the_right_answer_is_right_in_any_form(name, answer):
-    verdict = course.check(f"4.{name}", answer)
-    assert verdict.right, verdict
+UNREAD = [
+    ("too-late", 3),
+    ("fires-again", "some"),
+    ("final-at", "soon"),
+    ("lateness", "a while"),
+    ("short-count", "yes"),
+    ("short-count", sheet.SLIDING),
+    ("rule", 5),
+    ("rule", lambda end, lateness, watermark: None),
+]
 
 
-@pytest.mark.parametrize(("name", "answer", "message"), WRONG)
-def test_a_wrong_answer_gets_the_thought_that_leads_there(name, answer, message):
-    verdict = course.check(f"4.{name}", answer)
-    assert verdict.state == "wrong", verdict
-    assert message in verdict.sentence
-
-
-@pytest.mark.parametrize(
-    ("name", "answer"),
-    [
-        ("too-late", 3),
-        ("fires-again", "some"),
-        ("final-at", "soon"),
-        ("lateness", "a while"),
-        ("short-count", "yes"),
-        ("short-count", sheet.SLIDING),
-        ("rule", 5),
-        ("rule", lambda end, lateness, watermark: None),
-    ],
-)
-def test_what_cannot_be_judged_is_not_yet_wrong(name, answer):
-    assert course.check(f"4.{name}", answer).state == "not yet"
+class TestAnswers(AnsweredTasks):
+    """What is said to each answer."""
 
 
 def test_what_the_whole_sheet_goes_by():

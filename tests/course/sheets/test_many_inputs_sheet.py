@@ -1,9 +1,7 @@
 """Sheet 6: right answers in any form, and the message that each typical wrong one gets."""
 
-import pytest
-
 import wmviz
-from wmviz import course
+from tests.course.sheets.answered import AnsweredTasks
 from wmviz.course.sheets import many_inputs as sheet
 from wmviz.times import MIN_MS, time_ms
 
@@ -46,6 +44,8 @@ class Slow(Minimum):
         before_ms, self.before_ms = self.before_ms, min(self.watermarks_ms)
         return before_ms
 
+
+NUMBER = "6"
 
 RIGHT = [
     ("combined", "8:09:19.999"),
@@ -91,33 +91,19 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "answer"), RIGHT)
-def test_the_right_answer_is_right_in_any_form(name, answer):
-    verdict = course.check(f"6.{name}", answer)
-    assert verdict.right, verdict
+UNREAD = [
+    ("combined", "soon"),
+    ("fires", "north@9:00"),
+    ("four-readers", "three"),
+    ("four-readers", sheet.SPARE),
+    ("after-the-source", 3),
+    ("build-minimum", Minimum(3)),
+    ("build-minimum", lambda: None),
+]
 
 
-@pytest.mark.parametrize(("name", "answer", "message"), WRONG)
-def test_a_wrong_answer_gets_the_thought_that_leads_there(name, answer, message):
-    verdict = course.check(f"6.{name}", answer)
-    assert verdict.state == "wrong", verdict
-    assert message in verdict.sentence
-
-
-@pytest.mark.parametrize(
-    ("name", "answer"),
-    [
-        ("combined", "soon"),
-        ("fires", "north@9:00"),
-        ("four-readers", "three"),
-        ("four-readers", sheet.SPARE),
-        ("after-the-source", 3),
-        ("build-minimum", Minimum(3)),
-        ("build-minimum", lambda: None),
-    ],
-)
-def test_what_cannot_be_judged_is_not_yet_wrong(name, answer):
-    assert course.check(f"6.{name}", answer).state == "not yet"
+class TestAnswers(AnsweredTasks):
+    """What is said to each answer."""
 
 
 def test_what_the_whole_sheet_goes_by():

@@ -1,9 +1,7 @@
 """Sheet 2: right answers in any form, and the message that each typical wrong one gets."""
 
-import pytest
-
 import wmviz
-from wmviz import course
+from tests.course.sheets.answered import AnsweredTasks
 from wmviz.course.sheets import watermarks as sheet
 from wmviz.times import time_ms
 
@@ -31,6 +29,8 @@ class NoBound(sheet.Capped):
     def on_periodic_emit(self):
         return self.newest_ms - 1
 
+
+NUMBER = "2"
 
 RIGHT = [
     ("each-event", "9:06:29.999"),
@@ -67,32 +67,18 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "answer"), RIGHT)
-def test_the_right_answer_is_right_in_any_form(name, answer):
-    verdict = course.check(f"2.{name}", answer)
-    assert verdict.right, verdict
+UNREAD = [
+    ("each-event", "soon"),
+    ("timer", "x"),
+    ("least-bound", "some"),
+    ("no-timer", JOB),
+    ("no-timer", 1),
+    ("capped", 3),
+]
 
 
-@pytest.mark.parametrize(("name", "answer", "message"), WRONG)
-def test_a_wrong_answer_gets_the_thought_that_leads_there(name, answer, message):
-    verdict = course.check(f"2.{name}", answer)
-    assert verdict.state == "wrong", verdict
-    assert message in verdict.sentence
-
-
-@pytest.mark.parametrize(
-    ("name", "answer"),
-    [
-        ("each-event", "soon"),
-        ("timer", "x"),
-        ("least-bound", "some"),
-        ("no-timer", JOB),
-        ("no-timer", 1),
-        ("capped", 3),
-    ],
-)
-def test_what_cannot_be_judged_is_not_yet_wrong(name, answer):
-    assert course.check(f"2.{name}", answer).state == "not yet"
+class TestAnswers(AnsweredTasks):
+    """What is said to each answer."""
 
 
 def test_what_the_whole_sheet_goes_by():
