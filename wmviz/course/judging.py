@@ -1,12 +1,17 @@
-"""Judge an answer against the right one: a time, a length of time, or a number, with the thought behind a wrong one."""
+"""Judge an answer: a time, a length, a number, names, a mended job, a piece; with the thought behind a wrong one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
-from wmviz.course.answers import read_duration, read_number, read_time
+from wmviz.course.answers import AnswerError, read_duration, read_number, read_time
+from wmviz.course.harness import run_with
 from wmviz.course.questions import Verdict, not_yet, right, wrong
-from wmviz.times import time_text
+from wmviz.engine.simulate import simulate
+from wmviz.scenario import Scenario
+from wmviz.times import MIN_MS, time_text
+from wmviz.trace import Trace
 
 
 def judge_time(answer: object, answer_ms: int, whys: Mapping[int, str], because: str) -> Verdict:
@@ -80,3 +85,71 @@ def _off_by(difference_ms: int) -> str:
     return (
         f"too {'late' if difference_ms > 0 else 'early'}, {near}. Write the sum down step by step, or ask for a hint."
     )
+
+
+def judge_job(job: Any, given: Scenario, unchanged: str, judge: Callable[[Scenario], Verdict]) -> Verdict:
+    """Judge a job that was to be mended.
+
+    Parameters
+    ----------
+    job
+        What came back.
+    given
+        The job as it was given; the same again is not yet an answer.
+    unchanged
+        Said to it: what is so as long as nothing has changed.
+    judge
+        Judges any other job.
+    """
+    if not isinstance(job, Scenario):
+        return not_yet("Give the job itself, a Scenario, as the sheet makes it.")
+    if job == given:
+        return not_yet(f"Nothing has changed so far: {unchanged}")
+    return judge(job)
+
+
+def judge_watermarks(
+    own: Any,
+    jobs: Iterable[Scenario],
+    piece: str,
+    slip: Callable[[Scenario, str, int, int], str],
+    *,
+    otherwise: str,
+    because: str,
+    due: Callable[[Scenario], Trace] = simulate,
+) -> Verdict:
+    """Judge a piece that makes watermarks, by the watermark that each event meets and by the results.
+
+    Parameters
+    ----------
+    own, piece
+        What a learner wrote, and which piece it is; see `run_with`.
+    jobs
+        The jobs that it has to run.
+    slip
+        Names the thought behind a wrong watermark, given the job, the event, that watermark and the right one.
+    otherwise
+        Said if only the results differ.
+    because
+        Said to the right answer.
+    due
+        Runs a job as it should be; by default on Flink's rule.
+    """
+    for job in jobs:
+        right_one = due(job)
+        try:
+            theirs = run_with(own, job, piece)
+        except AnswerError as error:
+            return not_yet(str(error))
+        for event in job.events:
+            got_ms, due_ms = theirs.seen_watermarks[event.id], right_one.seen_watermarks[event.id]
+            if got_ms != due_ms:
+                met = f"{event.id} meets the watermark {_shown(got_ms)}; it should be {_shown(due_ms)}"
+                return wrong(f"On {job.name}, {met}. {slip(job, event.id, got_ms, due_ms)}")
+        if theirs.outcomes() != right_one.outcomes():
+            return wrong(f"On {job.name} every event meets the right watermark, but the results differ. {otherwise}")
+    return right(because)
+
+
+def _shown(watermark_ms: int) -> str:
+    return "the start (MIN)" if watermark_ms == MIN_MS else time_text(watermark_ms)

@@ -9,7 +9,7 @@ from typing import Any
 import wmviz
 from wmviz.course.answers import AnswerError
 from wmviz.course.harness import run_with
-from wmviz.course.judging import judge_duration, judge_names
+from wmviz.course.judging import judge_duration, judge_job, judge_names
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
 from wmviz.times import time_ms
@@ -142,7 +142,12 @@ def twice() -> Task:
 
 def short_timeout() -> Task:
     """Task 4: mend a job whose checkpoint never completes."""
-    return Task("Mend the job so that its first checkpoint completes.", _judge_short_timeout, _TIMEOUT_HINTS)
+    too_long = "checkpoint 1 takes longer than 5 s, and that fails the job."
+    return Task(
+        "Mend the job so that its first checkpoint completes.",
+        lambda job: judge_job(job, HASTY, too_long, _judge_short_timeout),
+        _TIMEOUT_HINTS,
+    )
 
 
 _TIMEOUT_HINTS = (
@@ -151,11 +156,7 @@ _TIMEOUT_HINTS = (
 )
 
 
-def _judge_short_timeout(job: Any) -> Verdict:
-    if not isinstance(job, Scenario):
-        return not_yet("Give the job itself, a Scenario, as the sheet makes it.")
-    if job == HASTY:
-        return not_yet("Nothing has changed so far: checkpoint 1 takes longer than 5 s, and that fails the job.")
+def _judge_short_timeout(job: Scenario) -> Verdict:
     if job.events != HASTY.events or job.work_ms != HASTY.work_ms:
         return wrong("The events and the work for each of them are what they are. Change the checkpoints.")
     if job.checkpoints is None:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import wmviz
-from wmviz.course.answers import AnswerError, read_duration
-from wmviz.course.harness import run_with
-from wmviz.course.judging import judge_names, judge_time
-from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
+from wmviz.course.answers import read_duration
+from wmviz.course.judging import judge_names, judge_time, judge_watermarks
+from wmviz.course.questions import Question, Task, Verdict, right, wrong
 from wmviz.scenario import Scenario
 from wmviz.times import MIN_MS, duration_text, time_ms, time_text
 from wmviz.trace import Kind, Status
@@ -194,34 +193,22 @@ _VALVE_HINTS = (
 def _judge_valve(maker: Any) -> Verdict:
     names = ("return-from-idle-channel", "all-idle", "idle-bet", "busy-is-not-idle", "spare-subtask")
     jobs = (BUOYS, SILENT, *map(wmviz.scenario, names))
-    for job in jobs:
-        ours = wmviz.simulate(job)
-        try:
-            theirs = run_with(maker, job, "valve")
-        except AnswerError as error:
-            return not_yet(str(error))
-        for event in job.events:
-            got, due = theirs.seen_watermarks[event.id], ours.seen_watermarks[event.id]
-            if got != due:
-                return wrong(_valve_slip(job, event.id, got, due))
-        if theirs.outcomes() != ours.outcomes():
-            return wrong(
-                f"On {job.name} every event meets the right watermark, but the last results differ: look at what goes "
-                "through when a channel becomes idle, the last one too."
-            )
-    return right(f"The window operator ran {len(jobs)} jobs behind your valve, and every result is the engine's own.")
+    return judge_watermarks(
+        maker,
+        jobs,
+        "valve",
+        _valve_slip,
+        otherwise="Look at what goes through when a channel becomes idle, the last one too.",
+        because=f"The window operator ran {len(jobs)} jobs behind your valve, and every result is the engine's own.",
+    )
 
 
 def _valve_slip(job: Scenario, event_id: str, got_ms: int, due_ms: int) -> str:
-    def shown(ms: int) -> str:
-        return "the start (MIN)" if ms == MIN_MS else time_text(ms)
-
-    where = f"On {job.name}, {event_id} meets the watermark {shown(got_ms)}; in Flink it is {shown(due_ms)}. "
     if due_ms == MIN_MS:
-        return where + "A channel that has sent nothing and is not idle counts: it is at its start."
+        return "A channel that has sent nothing and is not idle counts: it is at its start."
     if got_ms > due_ms:
-        return where + "Someone who counts was not waited for: an active channel counts, unless it is back and behind."
-    return where + "Someone holds the watermark who should not: an idle channel, or one that is back but behind."
+        return "Someone who counts was not waited for: an active channel counts, unless it is back and behind."
+    return "Someone holds the watermark who should not: an idle channel, or one that is back but behind."
 
 
 ITEMS: Mapping[str, Callable[[], Question | Task]] = {

@@ -8,7 +8,7 @@ from typing import Any
 import wmviz
 from wmviz.course.answers import AnswerError, read_duration
 from wmviz.course.harness import run_with
-from wmviz.course.judging import judge_names, judge_number, judge_time
+from wmviz.course.judging import judge_job, judge_names, judge_number, judge_time
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
 from wmviz.times import duration_text, time_ms, time_text
@@ -201,7 +201,12 @@ def _judge_lateness(answer: object) -> Verdict:
 
 def short_count() -> Task:
     """Task 5: mend a job whose sliding windows are short, though no counter shows it."""
-    return Task("Mend the job so that no window misses an event without a word.", _judge_short_count, _SHORT_HINTS)
+    missed = f"{wmviz.simulate(SLIDING).ledger().missed} times an event misses one of its windows."
+    return Task(
+        "Mend the job so that no window misses an event without a word.",
+        lambda job: judge_job(job, SLIDING, missed, _judge_short_count),
+        _SHORT_HINTS,
+    )
 
 
 _SHORT_HINTS = (
@@ -211,12 +216,7 @@ _SHORT_HINTS = (
 )
 
 
-def _judge_short_count(job: Any) -> Verdict:
-    if not isinstance(job, Scenario):
-        return not_yet("Give the job itself, a Scenario, as the sheet makes it.")
-    if job == SLIDING:
-        missed = wmviz.simulate(job).ledger().missed
-        return not_yet(f"Nothing has changed so far: {missed} times an event misses one of its windows.")
+def _judge_short_count(job: Scenario) -> Verdict:
     if job.events != SLIDING.events:
         return wrong("The events are what they are. Change the settings of the job.")
     if (job.window.type, job.window.size_ms, job.window.slide_ms) != ("sliding", 120_000, 60_000):

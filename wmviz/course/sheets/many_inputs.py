@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import wmviz
-from wmviz.course.answers import AnswerError
-from wmviz.course.harness import run_with
-from wmviz.course.judging import judge_names, judge_time
+from wmviz.course.judging import judge_job, judge_names, judge_time, judge_watermarks
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
 from wmviz.times import MIN_MS, time_ms, time_text
@@ -127,7 +125,12 @@ def fires() -> Task:
 
 def four_readers() -> Task:
     """Task 3: mend a job with a subtask too many."""
-    return Task("Mend the job so that it fires.", _judge_four_readers, _FOUR_HINTS)
+    silent = "one source subtask has no partition and never sends a watermark."
+    return Task(
+        "Mend the job so that it fires.",
+        lambda job: judge_job(job, SPARE, silent, _judge_four_readers),
+        _FOUR_HINTS,
+    )
 
 
 _FOUR_HINTS = (
@@ -137,11 +140,7 @@ _FOUR_HINTS = (
 )
 
 
-def _judge_four_readers(job: Any) -> Verdict:
-    if not isinstance(job, Scenario):
-        return not_yet("Give the job itself, a Scenario, as the sheet makes it.")
-    if job == SPARE:
-        return not_yet("Nothing has changed so far: one source subtask has no partition and never sends a watermark.")
+def _judge_four_readers(job: Scenario) -> Verdict:
     if job.events != SPARE.events:
         return wrong("The events are what they are. Change the settings of the job.")
     if job.window.time == "processing":
@@ -214,35 +213,22 @@ _MINIMUM_HINTS = (
 
 def _judge_minimum(maker: Any) -> Verdict:
     jobs = (CLOSED, SPARE, wmviz.scenario("finished-input"), wmviz.scenario("spare-subtask"))
-    for job in jobs:
-        ours = wmviz.simulate(job)
-        try:
-            theirs = run_with(maker, job, "valve")
-        except AnswerError as error:
-            return not_yet(str(error))
-        for event in job.events:
-            got, due = theirs.seen_watermarks[event.id], ours.seen_watermarks[event.id]
-            if got != due:
-                return wrong(_minimum_slip(job, event.id, got, due))
-        if theirs.outcomes() != ours.outcomes():
-            return wrong(
-                f"On {job.name} the last watermarks differ, and so do the results. Does it let each one through?"
-            )
-    return right(f"The window operator ran {len(jobs)} jobs behind your valve, and every result is the engine's own.")
+    return judge_watermarks(
+        maker,
+        jobs,
+        "valve",
+        _minimum_slip,
+        otherwise="Does your valve let the last watermarks through?",
+        because=f"The window operator ran {len(jobs)} jobs behind your valve, and every result is the engine's own.",
+    )
 
 
 def _minimum_slip(job: Scenario, event_id: str, got_ms: int, due_ms: int) -> str:
-    def shown(ms: int) -> str:
-        return "the start (MIN)" if ms == MIN_MS else time_text(ms)
-
-    where = f"On {job.name}, {event_id} meets the watermark {shown(got_ms)}; in Flink it is {shown(due_ms)}. "
     if due_ms == MIN_MS:
-        return where + "A channel that has sent nothing so far counts, too: it is at its start."
+        return "A channel that has sent nothing so far counts, too: it is at its start."
     if got_ms > due_ms:
-        return where + "The lowest counts, not the highest and not the last."
-    return (
-        where + "Your valve holds a watermark back: it goes through as soon as the lowest of all is higher than before."
-    )
+        return "The lowest counts, not the highest and not the last."
+    return "Your valve holds a watermark back: it goes through as soon as the lowest of all is higher than before."
 
 
 ITEMS: Mapping[str, Callable[[], Question | Task]] = {

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import wmviz
-from wmviz.course.answers import AnswerError, read_duration
+from wmviz.course.answers import read_duration
 from wmviz.course.harness import run_with
-from wmviz.course.judging import judge_time
-from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
+from wmviz.course.judging import judge_job, judge_time, judge_watermarks
+from wmviz.course.questions import Question, Task, Verdict, right, wrong
 from wmviz.scenario import Scenario
 from wmviz.times import MIN_MS, duration_text, time_ms, time_text
 
@@ -144,7 +144,11 @@ def _judge_bound(answer: object) -> Verdict:
 
 def no_timer() -> Task:
     """Task 4: mend a job whose timer is off."""
-    return Task("Mend the job so that it fires.", _judge_no_timer, _TIMER_HINTS)
+    return Task(
+        "Mend the job so that it fires.",
+        lambda job: judge_job(job, SILENT, "no watermark is ever sent.", _judge_no_timer),
+        _TIMER_HINTS,
+    )
 
 
 _TIMER_HINTS = (
@@ -153,11 +157,7 @@ _TIMER_HINTS = (
 )
 
 
-def _judge_no_timer(job: Any) -> Verdict:
-    if not isinstance(job, Scenario):
-        return not_yet("Give the job itself, a Scenario, as the sheet makes it.")
-    if job == SILENT:
-        return not_yet("Nothing has changed so far: no watermark is ever sent.")
+def _judge_no_timer(job: Scenario) -> Verdict:
     if job.events != SILENT.events or (job.window.time == "event" and job.window != SILENT.window):
         return wrong("The events and the windows were not the fault.")
     if job.window.time == "processing":
@@ -207,32 +207,25 @@ def _judge_capped(maker: Any) -> Verdict:
         name="an-hour-ahead",
         events=[["gate", 1, "9:00", "9:00:10"], ["belt", 1, "10:00", "10:00:10"], ["gate", 1, "9:59", "10:00:20"]],
     )
-    for job in (PARCELS, POISONED, exactly):
-        due = run_with(Capped, job)
-        try:
-            got = run_with(maker, job)
-        except AnswerError as error:
-            return not_yet(str(error))
-        for event in job.events:
-            if got.seen_watermarks[event.id] != due.seen_watermarks[event.id]:
-                return wrong(_capped_slip(job, event.id, got.seen_watermarks[event.id], due.seen_watermarks[event.id]))
-    return right(
-        "One scanner with a wrong clock no longer stops the depot, and honest scanners are followed as before."
+    return judge_watermarks(
+        maker,
+        (PARCELS, POISONED, exactly),
+        "generator",
+        _capped_slip,
+        otherwise="Does your class keep state outside of itself?",
+        because="One scanner with a wrong clock no longer stops the depot, and honest scanners are followed as before.",
+        due=lambda job: run_with(Capped, job),
     )
 
 
 def _capped_slip(job: Scenario, event_id: str, got_ms: int, due_ms: int) -> str:
-    def shown(ms: int) -> str:
-        return "the start (MIN)" if ms == MIN_MS else time_text(ms)
-
-    where = f"On {job.name}, {event_id} meets the watermark {shown(got_ms)}; it should be {shown(due_ms)}. "
     if job is PARCELS:
-        return where + "Without a leap your generator must do what the bounded one does: newest − bound − 1 ms."
+        return "Without a leap your generator must do what the bounded one does: newest − bound − 1 ms."
     if got_ms > due_ms:
-        return where + "A leap of more than an hour was followed."
+        return "A leap of more than an hour was followed."
     if job.name == "an-hour-ahead":
-        return where + "Exactly an hour is not more than an hour: that event counts."
-    return where + "An event that is not too far ahead was left out, or the newest time went back."
+        return "Exactly an hour is not more than an hour: that event counts."
+    return "An event that is not too far ahead was left out, or the newest time went back."
 
 
 ITEMS: Mapping[str, Callable[[], Question | Task]] = {

@@ -7,8 +7,7 @@ from typing import Any
 
 import wmviz
 from wmviz.course.answers import AnswerError, read_duration, read_time
-from wmviz.course.harness import run_with
-from wmviz.course.judging import judge_time
+from wmviz.course.judging import judge_job, judge_time, judge_watermarks
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Event, Scenario
 from wmviz.times import duration_text, time_ms, time_text
@@ -218,9 +217,7 @@ def silent_job() -> Task:
     broken = _phone_job(1)
     mended = wmviz.simulate(_phone_job(1000))
 
-    def judge(job: Any) -> Verdict:
-        if not isinstance(job, Scenario):
-            return not_yet("Give the job itself, a Scenario, as the sheet makes it.")
+    def judge(job: Scenario) -> Verdict:
         trace = wmviz.simulate(job)
         if job.window.time == "processing":
             return wrong(
@@ -239,10 +236,6 @@ def silent_job() -> Task:
             )
         times = [event.event_time_ms for event in job.events]
         if times == [event.event_time_ms for event in broken.events]:
-            if job == broken:
-                return not_yet(
-                    "Nothing has changed so far: all events still fall on 21 January 1970, and nothing fires."
-                )
             return wrong(
                 "The settings are not the cause. The newest event time is still on 21 January 1970, and it moves 1,000 "
                 "times too slowly: one window of an hour would take 3.6 million seconds, about 42 days."
@@ -255,9 +248,10 @@ def silent_job() -> Task:
             "Flink counts in milliseconds. The phones sent seconds, so event time crept 1,000 times too slowly."
         )
 
+    still = "all events still fall on 21 January 1970, and nothing fires."
     return Task(
         "Mend the job so that it fires.",
-        judge,
+        lambda job: judge_job(job, broken, still, judge),
         (
             "The bound and the window are the lesson's own. So look at what goes in: print the first event.",
             "Turn the event time into a date. Which year is it?",
@@ -288,43 +282,31 @@ def _judge_generator(maker: Any) -> Verdict:
     # The emitter lets no watermark go back, so only a timer shows whether the newest time is really kept.
     on_a_timer = RUN_CLUB.replace(name="run-club-on-a-timer", emission="interval", interval="1 min")
     tries = (RUN_CLUB, on_a_timer, _before_1970(), wmviz.scenario("leaderboard"))
-    for scenario in tries:
-        ours = wmviz.simulate(scenario)
-        try:
-            theirs = run_with(maker, scenario)
-        except AnswerError as error:
-            return not_yet(str(error))
-        for event in scenario.events:
-            got, due = theirs.seen_watermarks[event.id], ours.seen_watermarks[event.id]
-            if got != due:
-                return wrong(_generator_slip(scenario, event.id, got, due))
-        if theirs.outcomes() != ours.outcomes():
-            return wrong(
-                f"The watermarks are right, but {scenario.name} gives other results. Does your class keep state "
-                "outside of itself?"
-            )
-    return right(
-        f"The window operator ran {len(tries)} streams on your watermarks, and every firing is the engine's own."
+    return judge_watermarks(
+        maker,
+        tries,
+        "generator",
+        _generator_slip,
+        otherwise="Does your class keep state outside of itself?",
+        because=f"The window operator ran {len(tries)} streams on your watermarks, and every firing is the engine's "
+        "own.",
     )
 
 
 def _generator_slip(scenario: Scenario, event_id: str, got_ms: int, due_ms: int) -> str:
     index = next(i for i, event in enumerate(scenario.events) if event.id == event_id)
     seen = [event.event_time_ms for event in scenario.events[:index]]
-    where = (
-        f"On {scenario.name}, {event_id} meets the watermark {time_text(got_ms)}; in Flink it is {time_text(due_ms)}. "
-    )
     if got_ms == due_ms + 1:
-        return where + "You left out the −1 ms."
+        return "You left out the −1 ms."
     if got_ms > due_ms and max(seen) < 0:
-        return where + "Your first newest time is too high: event times before 1970 are negative."
+        return "Your first newest time is too high: event times before 1970 are negative."
     if got_ms in (max(seen), max(seen) - 1):
-        return where + "You forgot the bound."
+        return "You forgot the bound."
     if got_ms > max(seen):
-        return where + "Your watermark runs ahead of the newest event. Subtract the bound, do not add it."
+        return "Your watermark runs ahead of the newest event. Subtract the bound, do not add it."
     if got_ms in {time - scenario.bound_ms - 1 for time in seen}:
-        return where + "That follows another event than the newest. An older event must not replace the newest time."
-    return where + "Work it out by hand for this event: the newest event time so far − bound − 1 ms."
+        return "That follows another event than the newest. An older event must not replace the newest time."
+    return "Work it out by hand for this event: the newest event time so far − bound − 1 ms."
 
 
 def _before_1970() -> Scenario:
