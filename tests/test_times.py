@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmviz.times import MAX_MS, MIN_MS, TimeError, duration_ms, duration_text, iso_text, time_ms, time_text, zone_info
+from wmviz.times import (
+    MAX_MS,
+    MIN_MS,
+    TimeError,
+    duration_ms,
+    duration_text,
+    iso_text,
+    sql_interval,
+    time_ms,
+    time_text,
+    zone_info,
+)
 
 LONGS = st.integers(MIN_MS, MAX_MS)
 
@@ -195,3 +206,20 @@ class TestZones:
         with pytest.raises(TimeError, match=r'there is no time zone .*; write "\+05:30"') as refusal:
             zone_info(name)
         assert len(str(refusal.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("length_ms", "sql"),
+    [
+        (0, "INTERVAL '0' SECOND"),
+        (86_400_000, "INTERVAL '1' DAY"),
+        (100 * 86_400_000, "INTERVAL '100' DAY(3)"),
+        (90 * 60_000, "INTERVAL '90' MINUTE"),
+        (-(30 * 60_000), "INTERVAL '-30' MINUTE"),
+        (121_000, "INTERVAL '121' SECOND(3)"),
+        (61_007, "INTERVAL '61.007' SECOND(2, 3)"),
+        (-1, "INTERVAL '-0.001' SECOND(2, 3)"),
+    ],
+)
+def test_a_length_is_written_as_an_interval_of_sql(length_ms, sql):
+    assert sql_interval(length_ms) == sql

@@ -184,6 +184,19 @@ def duration_text(ms: int) -> str:
     return ("-" if ms < 0 else "") + " ".join(words)
 
 
+def sql_interval(length_ms: int) -> str:
+    """Write a duration as SQL's INTERVAL, in the largest unit that fits: ``"INTERVAL '2' MINUTE"``."""
+    sign, size_ms = "-" * (length_ms < 0), abs(length_ms)
+    whole = size_ms or 1_000
+    for unit, unit_ms in (("DAY", DAY_MS), ("HOUR", 3_600_000), ("MINUTE", 60_000), ("SECOND", 1_000)):
+        if whole % unit_ms == 0:
+            number = size_ms // unit_ms
+            digits = f"({len(str(number))})" if number > 99 else ""  # more than two have to be announced
+            return f"INTERVAL '{sign}{number}' {unit}{digits}"
+    seconds, ms = divmod(size_ms, 1_000)
+    return f"INTERVAL '{sign}{seconds}.{ms:03}' SECOND({max(2, len(str(seconds)))}, 3)"
+
+
 def _clock_text(ms: int) -> str:
     minutes, rest_ms = divmod(ms, 60_000)
     text = f"{minutes // 60}:{minutes % 60:02}"

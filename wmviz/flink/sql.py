@@ -8,7 +8,7 @@ from string import Template
 
 from wmviz.engine.sql import timer_interval_ms
 from wmviz.scenario import Scenario
-from wmviz.times import duration_text, zone_info
+from wmviz.times import duration_text, sql_interval, zone_info
 
 LAST_MS = 253_402_300_799_999
 """The last millisecond of the year 9999, where SQL's TIMESTAMP ends."""
@@ -19,7 +19,6 @@ EVERY_TIMER_MS = 100 * 365 * 86_400_000
 """As long as a scenario can last."""
 FIELDS = "# The fields of a row: id, key, value, event time in ms"
 
-_UNITS = (("DAY", 86_400_000), ("HOUR", 3_600_000), ("MINUTE", 60_000), ("SECOND", 1_000))
 
 _WINDOWS = '''\
 WINDOWS = """
@@ -167,12 +166,12 @@ def strategy(scenario: Scenario) -> list[str]:
     if scenario.strategy_at == "source":
         when = "after every row (on-event)" if scenario.emission == "event" else "on every tick"
         return [
-            f"# WATERMARK FOR rowtime AS rowtime - {interval(bound_ms)}, pushed down into the source; {when}.",
+            f"# WATERMARK FOR rowtime AS rowtime - {sql_interval(bound_ms)}, pushed down into the source; {when}.",
             f"strategy = WatermarkStrategy(jvm.replay.SqlWatermarks({bound_ms}, {scenario.emission == 'event'}))",
         ]
     interval_ms = scenario.interval_ms if scenario.emission == "interval" else 0
     return [
-        f"# WATERMARK FOR rowtime AS rowtime - {interval(bound_ms)}, in an operator behind the source.",
+        f"# WATERMARK FOR rowtime AS rowtime - {sql_interval(bound_ms)}, in an operator behind the source.",
         "strategy = WatermarkStrategy(jvm.replay.SqlWatermarks(",
         f"    {bound_ms},  # bound",
         f"    {interval_ms},  # pipeline.auto-watermark-interval",
@@ -231,7 +230,7 @@ def _declared_table(scenario: Scenario) -> list[str]:
         "schema = (",
         "    Schema.new_builder()",
         '    .column_by_expression("rowtime", "TO_TIMESTAMP_LTZ(event_time, 3)")',
-        f'    .watermark("rowtime", "rowtime - {interval(scenario.bound_ms)}")',
+        f'    .watermark("rowtime", "rowtime - {sql_interval(scenario.bound_ms)}")',
         "    .build()",
         ")",
         'tables.create_temporary_view("events", env.from_collection(ROWS, ROW), schema)',
@@ -314,29 +313,12 @@ def _function(scenario: Scenario) -> tuple[str, str]:
     """Give the name of the window function and its lengths."""
     window = scenario.window
     if window.type == "tumbling":
-        return "TUMBLE", interval(window.size_ms)
-    return "HOP", f"{interval(window.slide_ms)}, {interval(window.size_ms)}"
+        return "TUMBLE", sql_interval(window.size_ms)
+    return "HOP", f"{sql_interval(window.slide_ms)}, {sql_interval(window.size_ms)}"
 
 
 def _table_function(scenario: Scenario) -> str:
     kind, lengths = _function(scenario)
     offset_ms = scenario.window.offset_ms
-    offset = f", {interval(offset_ms)}" if offset_ms else ""
+    offset = f", {sql_interval(offset_ms)}" if offset_ms else ""
     return f"{kind}(TABLE events, DESCRIPTOR(rowtime), {lengths}{offset})"
-
-
-def interval(length_ms: int) -> str:
-    """Write a duration as SQL's INTERVAL, in the largest unit that fits."""
-    sign, size_ms = "-" * (length_ms < 0), abs(length_ms)
-    whole = size_ms or 1_000
-    for unit, unit_ms in _UNITS:
-        if whole % unit_ms == 0:
-            number = size_ms // unit_ms
-            return f"INTERVAL '{sign}{number}' {unit}{_digits(number)}"
-    seconds, ms = divmod(size_ms, 1_000)
-    digits = f"({max(2, len(str(seconds)))}, 3)"
-    return f"INTERVAL '{sign}{seconds}.{ms:03}' SECOND{digits}"
-
-
-def _digits(number: int) -> str:
-    return f"({len(str(number))})" if number > 99 else ""

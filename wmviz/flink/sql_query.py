@@ -12,9 +12,10 @@ from wmviz.flink import recorded, startup
 from wmviz.flink.limits import has_inputs, refuse
 from wmviz.flink.replay import RECORD_SWITCH, jar
 from wmviz.flink.schedule import of_one_input
-from wmviz.flink.sql import interval, is_declared, zone_name
+from wmviz.flink.sql import is_declared, zone_name
 from wmviz.flink.startup import ENGINE, FlinkError
 from wmviz.scenario import Scenario, ScenarioError, check_scenario, json_text
+from wmviz.times import sql_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +89,7 @@ def _run(scenario: Scenario, sql: str, limit_s: float) -> dict[str, Any]:
             schema = (
                 Schema.new_builder()
                 .column_by_expression("rowtime", "TO_TIMESTAMP_LTZ(event_time, 3)")
-                .watermark("rowtime", f"rowtime - {interval(scenario.bound_ms)}")
+                .watermark("rowtime", f"rowtime - {sql_interval(scenario.bound_ms)}")
                 .build()
             )
             tables.create_temporary_view("events", stream, schema)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wmviz.times import duration_text
+from wmviz.times import duration_text, sql_interval
 
 LANGUAGES = ("pyflink", "java", "sql")
 
@@ -60,17 +60,17 @@ DataStream<Event> tooLate = results.getSideOutput(late);  // give it a sink that
 def sql(bound_ms: int, lateness_ms: int, idle_ms: int | None, window_ms: int, offset_ms: int) -> str:
     """Write the watermark and the window for SQL."""
     idle = f"SET 'table.exec.source.idle-timeout' = '{idle_ms} ms';  -- {duration_text(idle_ms)}\n" if idle_ms else ""
-    shift = f", {_interval(offset_ms)}" if offset_ms else ""
+    shift = f", {sql_interval(offset_ms)}" if offset_ms else ""
     lines = [
         "CREATE TABLE events (",
         "    `key` STRING,",
         "    `value` BIGINT,",
         "    event_time TIMESTAMP_LTZ(3),",
-        f"    WATERMARK FOR event_time AS event_time - {_interval(bound_ms)}  -- {duration_text(bound_ms)}",
+        f"    WATERMARK FOR event_time AS event_time - {sql_interval(bound_ms)}  -- {duration_text(bound_ms)}",
         ") WITH ('connector' = '...');",
         "",
         "SELECT `key`, window_start, window_end, SUM(`value`) AS total",
-        f"FROM TUMBLE(TABLE events, DESCRIPTOR(event_time), {_interval(window_ms)}{shift})",
+        f"FROM TUMBLE(TABLE events, DESCRIPTOR(event_time), {sql_interval(window_ms)}{shift})",
         "GROUP BY `key`, window_start, window_end;",
         "",
     ]
@@ -92,21 +92,3 @@ def _duration(ms: int) -> str:
         if ms and ms % size == 0:
             return f"Duration.{name}({ms // size})"
     return f"Duration.ofMillis({ms}L)"
-
-
-def _interval(ms: int) -> str:
-    """Write an interval of SQL; the precision says how many digits the number has."""
-    sign, ms = ("-" if ms < 0 else ""), abs(ms)
-    for name, size in (("DAY", 86_400_000), ("HOUR", 3_600_000), ("MINUTE", 60_000)):
-        if ms and ms % size == 0:
-            number = ms // size
-            return f"INTERVAL '{sign}{number}' {name}{_digits(number)}"
-    seconds, rest = divmod(ms, 1_000)
-    fraction = f".{rest:03}" if rest else ""
-    return f"INTERVAL '{sign}{seconds}{fraction}' SECOND" + (
-        f"({max(2, len(str(seconds)))}, 3)" if rest else _digits(seconds)
-    )
-
-
-def _digits(number: int) -> str:
-    return f"({len(str(number))})" if number > 99 else ""
