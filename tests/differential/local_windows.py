@@ -62,8 +62,7 @@ def on_flink(cases: Sequence[Case], *, table_function: bool = False) -> list[lis
 @cache
 def _jar() -> str:
     java = Path(__file__).with_name("LocalWindows.java").read_text(encoding="utf-8")
-    jar: str = startup.job().compile_java(program.source("LateCounter.java"), java)
-    return jar
+    return startup.compiled(program.source("LateCounter.java"), java)
 
 
 def _pipeline(env: Any, number: str, case: Case, *, table_function: bool) -> Any:

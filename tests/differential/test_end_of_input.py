@@ -19,7 +19,7 @@ def watermarks_of_flink(name, *, idleness=False, behind=False, interval_ms=20):
     """Run a bounded source in real time, an event a second, and give the watermarks behind it."""
     job = startup.job()
     sources = (CASE_JOB, Path(__file__).with_name("IdleSource.java"))
-    jar = job.compile_java(*(path.read_text(encoding="utf-8") for path in sources), program.source("LateCounter.java"))
+    jar = startup.compiled(*(path.read_text(encoding="utf-8") for path in sources), program.source("LateCounter.java"))
     stream, java = job.environment(jar)._j_stream_execution_environment, job.get_gateway().jvm
     flink, properties = java.org.apache.flink, java.System.getProperties()
     properties.put(f"journal of {name}", java.java.util.ArrayList())

@@ -32,7 +32,7 @@ def ask(flink):
     """Return the function that runs cases on Flink and gives what came out of each."""
     job = startup.job()
     java = Path(__file__).with_name("Restore.java").read_text(encoding="utf-8")
-    jar = job.compile_java(program.source("LateCounter.java"), java)
+    jar = startup.compiled(program.source("LateCounter.java"), java)
 
     def answers(cases):
         from pyflink.datastream import DataStream

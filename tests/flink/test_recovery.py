@@ -1,6 +1,5 @@
 """A crash after a checkpoint, in this process and on a cluster: right counts, and work done twice."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import pytest
 
 import wmviz
 from wmviz.flink import FlinkError, live, recover, recovery_code, standalone, startup
+from wmviz.flink.leftovers import ask_ps, claim
 from wmviz.flink.recovery import Recovery
 from wmviz.scenario import ScenarioError
 
@@ -72,7 +72,7 @@ def test_a_cluster_loses_a_taskmanager_and_counts_right(monkeypatch):
         pids = [int(pid) for pid in (folder / "pids").read_text().split()]
         assert len(pids) == 2
     assert not folder.exists()
-    assert not any(standalone._ps(pid, "pid") for pid in pids)
+    assert not any(ask_ps(pid, "pid") for pid in pids)
 
 
 def again(cluster):
@@ -86,7 +86,10 @@ def again(cluster):
 
 STARTS = """
 import os, sys, wmviz
-cluster = wmviz.flink.standalone.Cluster(wmviz.flink.rest.Rest("localhost:1"), __import__("pathlib").Path(sys.argv[1]))
+from pathlib import Path
+from wmviz.flink.leftovers import claim
+claim(Path(sys.argv[1]))
+cluster = wmviz.flink.standalone.Cluster(wmviz.flink.rest.Rest("localhost:1"), Path(sys.argv[1]))
 cluster.start_taskmanager()
 print((cluster.folder / "pids").read_text(), flush=True)
 if sys.argv[2] == "guard":
@@ -108,7 +111,7 @@ def started_and_killed(folder, *words):
 def gone(pid, limit_s=20):
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
-        if not standalone._ps(pid, "pid"):
+        if not ask_ps(pid, "pid"):
             return True
         time.sleep(0.1)
     return False
@@ -127,7 +130,7 @@ def test_what_is_left_over_is_stopped_by_the_next_call(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     folder = tmp_path / f"{standalone.PREFIX}x"
     pid = started_and_killed(folder, "guard")
-    assert standalone._ps(pid, "pid"), "nobody ended it"
+    assert ask_ps(pid, "pid"), "nobody ended it"
     assert standalone.stop_stale() == 1
     assert gone(pid)
     assert not folder.exists()
@@ -138,7 +141,7 @@ def test_a_folder_of_a_living_process_or_without_an_owner_is_left_alone(tmp_path
     ours, broken = tmp_path / f"{standalone.PREFIX}a", tmp_path / f"{standalone.PREFIX}b"
     ours.mkdir()
     broken.mkdir()
-    (ours / "owner").write_text(f"{os.getpid()}\n{standalone._ps(os.getpid(), 'lstart')}")
+    claim(ours)
     assert standalone.stop_stale() == 0
     assert ours.exists()
     assert broken.exists()

@@ -234,12 +234,12 @@ def test_watching_sees_a_job_behind_a_port(address):
 @pytest.mark.flink
 @pytest.mark.timeout(200)
 def test_a_real_job_is_seen_while_it_runs():
-    job, java = startup.job(), startup.job().get_gateway().jvm
+    java = startup.job().get_gateway().jvm
     from pyflink.common import Configuration, Time, Types
     from pyflink.datastream import DataStream, StreamExecutionEnvironment
     from pyflink.datastream.window import TumblingEventTimeWindows
 
-    jar = job.compile_java(IDLE_SOURCE.read_text(), program.source("LateCounter.java"))
+    jar = startup.compiled(IDLE_SOURCE.read_text(), program.source("LateCounter.java"))
     settings, port = Configuration(), free_port()
     for name, value in {**SEEN_SOON, "rest.port": str(port)}.items():
         settings.set_string(name, value)

@@ -60,7 +60,7 @@ class _Oracle:
             Path(__file__).with_name(name).read_text(encoding="utf-8")
             for name in ("CaseJob.java", "CrashingSource.java")
         ]
-        self._jar = self._job.compile_java(*own, program.source("LateCounter.java"))
+        self._jar = startup.compiled(*own, program.source("LateCounter.java"))
         self._env = self._job.environment(self._jar)  # makes the classes known to the gateway
         self._java = self._job.get_gateway().jvm
         self._flink = self._java.org.apache.flink

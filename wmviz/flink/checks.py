@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,7 +11,6 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.alignment import align
@@ -159,9 +156,7 @@ def _watermarks_call() -> Answer:
 @cache
 def _numbers() -> str:
     """Give the jar of the numbers; it stays until the end, since the JVM goes on looking for it."""
-    compiled: str = startup.job().compile_java(program.source("Numbers.java"), program.source("LateCounter.java"))
-    atexit.register(shutil.rmtree, Path(urlsplit(compiled).path).parent, ignore_errors=True)
-    return compiled
+    return startup.compiled(program.source("Numbers.java"), program.source("LateCounter.java"))
 
 
 def _ask_both(rest: Rest, job: str) -> Answer:

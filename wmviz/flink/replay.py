@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
 import itertools
 import json
 import os
-import shutil
 from collections.abc import Iterable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.limits import refuse
@@ -136,9 +132,7 @@ def _run_job(scenarios: Sequence[Scenario], limit_s: float) -> list[Report]:
 def jar() -> str:
     """Give the jar of our Java classes, compiled once for the JVM of this process."""
     names = ("ReplayStrategy.java", "ReplayInputs.java", "SqlWatermarks.java", "LateCounter.java", "Label.java")
-    compiled: str = startup.job().compile_java(*map(program.source, names))
-    atexit.register(shutil.rmtree, Path(urlsplit(compiled).path).parent, ignore_errors=True)
-    return compiled
+    return startup.compiled(*map(program.source, names))
 
 
 def _labelled(stream: Any, label: str) -> Any:

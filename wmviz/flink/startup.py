@@ -17,7 +17,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from wmviz.flink.leftovers import left_behind, new_folder
+
 VERSION = "2.3.0"
+PREFIX = "wmviz-flink-"
 ENGINE = f"Flink {VERSION}"
 
 SHORT_JOBS = "-Xmx1g -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -118,17 +121,46 @@ def job() -> ModuleType:
     except ImportError as error:
         raise FlinkError(f"PyFlink is installed but cannot be loaded: {_first_line(error)}") from None
 
-    log = tempfile.mkdtemp(prefix="wmviz-flink-")
-    atexit.register(shutil.rmtree, log, ignore_errors=True)
-    Path(log, "log4j.properties").write_text(QUIET_LOG, encoding="utf-8")
+    log = folder()
+    (log / "log4j.properties").write_text(QUIET_LOG, encoding="utf-8")
     job.choose_java()
-    flags = os.environ.get("JVM_ARGS", SHORT_JOBS)
+    flags = f"{os.environ.get('JVM_ARGS', SHORT_JOBS)} -Djava.io.tmpdir={log}"
     try:
-        with environment_variables(FLINK_LOG_DIR=log, LOG4J_PROPERTIES=f"{log}/log4j.properties", JVM_ARGS=flags):
+        with environment_variables(FLINK_LOG_DIR=str(log), LOG4J_PROPERTIES=f"{log}/log4j.properties", JVM_ARGS=flags):
             get_gateway()
     except (OSError, RuntimeError) as error:
         raise FlinkError(f"Java did not start: {_first_line(error)}", str(error)) from None
     return job
+
+
+@cache
+def folder() -> Path:
+    """Give the folder of this process for the JVM's log, its temporary files, and compiled Java.
+
+    It goes with the process. One that was killed, as a restarted kernel, leaves it; then the next one removes it.
+    """
+    for old in left_behind(PREFIX):
+        shutil.rmtree(old, ignore_errors=True)
+    own = new_folder(PREFIX)
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    return own
+
+
+@contextmanager
+def _temporary_files_in(place: Path) -> Iterator[None]:
+    before = tempfile.tempdir
+    tempfile.tempdir = str(place)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
+def compiled(*sources: str) -> str:
+    """Compile Java into a jar that stays as long as this process, since the JVM goes on looking for it."""
+    with _temporary_files_in(folder()):
+        jar: str = job().compile_java(*sources)
+    return jar
 
 
 @contextmanager
@@ -138,13 +170,12 @@ def tidy() -> Iterator[None]:
     With each environment it starts a server for Python worker processes, which never stops; here Python runs in
     threads. And for each collection it makes a temporary folder, which it never removes.
     """
-    before = tempfile.tempdir
-    with environment_variables(_python_worker_execution_mode="process"), tempfile.TemporaryDirectory() as folder:
-        tempfile.tempdir = folder
-        try:
-            yield
-        finally:
-            tempfile.tempdir = before
+    with (
+        environment_variables(_python_worker_execution_mode="process"),
+        tempfile.TemporaryDirectory(dir=folder()) as place,
+        _temporary_files_in(Path(place)),
+    ):
+        yield
 
 
 @contextmanager
