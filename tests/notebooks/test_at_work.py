@@ -106,3 +106,7 @@ def test_the_names_of_flink_are_there(flink):
         field = tracker.getDeclaredField(constant)
         field.setAccessible(True)
         assert field.get(None) == metric
+    gauge = java.java.lang.Class.forName("org.apache.flink.runtime.metrics.TimerGauge")
+    span = gauge.getDeclaredField("DEFAULT_TIME_SPAN_IN_SECONDS")
+    span.setAccessible(True)
+    assert span.get(None) == 60  # busyTimeMsPerSecond and its sisters are of the last minute
