@@ -136,6 +136,12 @@ def test_results_and_watermark_equal_the_state_at_every_step(trace: Trace) -> No
             assert (Status.ACTIVE if status == ENDED else status) == state.statuses[clock["name"]]
 
 
+def merged(trace: Trace, window: AnyWindow, step: int) -> bool:
+    """Say whether some window of this stretch of time has become part of another by a step."""
+    rows = (row for row, kind in enumerate(trace.kind) if kind == Kind.MERGED and trace.step[row] <= step)
+    return any(trace.windows[trace.value[row]].window == window for row in rows)
+
+
 def test_bands_follow_their_windows(trace: Trace) -> None:
     picture = picture_of(trace)
     by_event_time = trace.scenario.window.time == "event"
@@ -155,7 +161,8 @@ def test_bands_follow_their_windows(trace: Trace) -> None:
                 assert shown == (State.FIRED if clock >= window.max_timestamp_ms else State.FILLING)
             else:
                 gone = any(kind == Kind.GONE for kind in trace.kind)
-                assert shown in ((State.CLOSED,) if ever[index] and not gone else (State.NONE, State.CLOSED))
+                closed = State.MERGED if merged(trace, window, step) else State.CLOSED
+                assert shown in ((closed,) if ever[index] and not gone else (State.NONE, closed))
 
 
 def test_lines_and_flags_know_the_rows_that_they_stand_for(trace: Trace) -> None:
@@ -312,3 +319,17 @@ def test_a_partition_that_has_ended_holds_nothing_back() -> None:
     source, _, first, second = picture_of(wmviz.simulate(finished))["watermarks"]
     assert (first["status"], second["status"][-1]) == ([], ENDED)
     assert source["held"][-1][2] == "partition 0"
+
+
+def test_a_session_that_has_become_part_of_another_is_called_merged():
+    picture = picture_of(wmviz.simulate(wmviz.scenario("workout-sessions")))
+    bands = {band["label"]: band["states"][-1][2] for band in picture["bands"]}
+    assert bands == {
+        "[6:00, 6:10)": "merged",
+        "[6:00, 6:16)": "fired, then merged",
+        "[6:00, 6:35)": "fired, provisional",
+        "[6:03, 6:13)": "closed, final",
+        "[6:14, 6:24)": "closed, final",
+        "[6:25, 6:35)": "merged",
+        "[6:40, 6:50)": "filling",
+    }

@@ -61,6 +61,7 @@ class State(IntEnum):
     FILLING = 1
     FIRED = 2
     CLOSED = 3
+    MERGED = 4
 
 
 class Fire(NamedTuple):
@@ -81,6 +82,7 @@ class Band:
         self.last_ms = window.max_timestamp_ms
         self.alive = 0
         self.lost = False
+        self.merged = False
         self.fires: list[Fire] = []
         self.states: list[tuple[int, State, bool]] = []
         self.values: dict[int, int] = {}
@@ -90,9 +92,11 @@ class Band:
         """Settle the state after something has changed at a step; the clock is the one that the windows go by."""
         if self.alive:
             state = State.FIRED if clock_ms >= self.last_ms else State.FILLING
-            self.lost = False
+            self.lost = self.merged = False
+        elif self.states and not self.lost:
+            state = State.MERGED if self.merged else State.CLOSED
         else:
-            state = State.CLOSED if self.states and not self.lost else State.NONE
+            state = State.NONE
         put_state(self.states, (step, state, bool(self.fires)))
 
     def fire(self, row: int, step: int, *, again: bool, late: bool) -> None:
@@ -328,6 +332,7 @@ class Marks:
     def _merged(self, step: int, row: int, index: int, old: int) -> None:
         self._members.merged(step, index, old)
         self._cleaned(step, row, old, 0)
+        self.bands[self.band_of[old]].merged = True
         self._status[old] = "merged"
 
     def _cleaned(self, _step: int, _row: int, index: int, _value: int) -> None:

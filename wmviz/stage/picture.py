@@ -251,6 +251,8 @@ def _state_text(state: State, fired: bool, marks: Marks) -> str:
         return "fired, provisional" if fired else "passed, not fired"
     if state == State.NONE:
         return "gone with the job"
+    if state == State.MERGED:
+        return "fired, then merged" if fired else "merged"
     if state == State.CLOSED:
         return "closed, final" if fired else "closed, never fired"
     return "filling"

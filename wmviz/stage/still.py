@@ -20,7 +20,7 @@ from wmviz.trace import Kind, Trace
 WIDTH, HEIGHT = 960, 580
 LEFT, TOP, BOTTOM = 66, 84, 488
 MOST_NAMED = 60
-_BANDS = {State.FILLING: "filling", State.FIRED: "fired", State.CLOSED: "closed"}
+_BANDS = {State.FILLING: "filling", State.FIRED: "fired", State.CLOSED: "closed", State.MERGED: "closed"}
 _HALO = {"paint_order": "stroke", "stroke": "#fff", "stroke_width": 3, "stroke_linejoin": "round"}
 DASHES = ("7 3", "3 3", "11 3 2 3", "5 2 2 2 2 2", "9 5", "2 4", "14 3", "6 3 1.5 3")
 """The dashes of each input's line, as on the stage."""

@@ -1,6 +1,6 @@
 // The plane: processing time across, event time up.
 
-const STATES = ["none", "filling", "fired", "closed"];
+const STATES = ["none", "filling", "fired", "closed", "closed"];
 
 class Plane {
   constructor(picture, width, highest) {
