@@ -122,7 +122,8 @@ def plain_scenarios(draw: st.DrawFn) -> Scenario:
     scenario = draw(scenarios())
     if draw(st.integers(0, 4)) == 0:
         size_ms, slide_ms = draw(st.integers(1, 12)), draw(st.integers(0, 12))
-        window = Window("sliding" if slide_ms else "tumbling", size_ms, slide_ms)
+        grid = Window("sliding" if slide_ms else "tumbling", size_ms, slide_ms)
+        window = draw(st.sampled_from([grid, grid, Window("session", gap_ms=size_ms)]))
         settled = {"strategy": "bounded", "lateness_ms": 0, "late_to": "drop"}
         scenario = replace(scenario, api="sql", window=window, **settled)
     return replace(scenario, inputs=draw(st.sampled_from([1, 2])) if scenario.subtasks > 1 else 1)

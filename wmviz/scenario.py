@@ -314,7 +314,7 @@ def _check_sql(scenario: Scenario) -> None:
     """Check that SQL has what the scenario asks for: a window there has no lateness, side output or trigger."""
     window = scenario.window
     for name, value, fits, instead in (
-        ("window.type", window.type, window.type in ("tumbling", "sliding"), '"tumbling" or "sliding"'),
+        ("window.type", window.type, window.type != "global", '"tumbling", "sliding" or "session"'),
         ("window.time", window.time, window.time == "event", '"event"'),
         ("window.trigger", window.trigger, window.trigger in ("default", "event_time"), '"default"'),
         ("lateness", scenario.lateness_ms, not scenario.lateness_ms, "0"),
@@ -408,7 +408,7 @@ FIELDS = (
         "api",
         one_of("datastream", "sql"),
         "datastream",
-        "Whose rules hold. sql: no -1 ms in the watermark, TUMBLE or HOP without lateness. strategy_at source: the "
+        "Whose rules hold. sql: no -1 ms in the watermark, TUMBLE, HOP or SESSION without lateness. strategy_at source: the "
         "watermark is pushed into the source, as for a table of Kafka; after: in an operator, idle at exactly the "
         "timeout.",
     ),

@@ -10,7 +10,7 @@ import wmviz
 from tests.flink.test_program import report_of, run_alone
 from tests.random_scenarios import SEED, random_scenario, with_happenings, with_inputs
 from wmviz.comparison import compare
-from wmviz.flink import FlinkError, code, limits, program
+from wmviz.flink import FlinkError, code, limits, program, sql
 from wmviz.scenario import Event, Scenario, Window
 from wmviz.times import MIN_MS, time_ms
 
@@ -29,13 +29,24 @@ def daylight_saving():
 
 def random_sql(number, seed=SEED):
     """Draw scenarios: declared in the table, pushed down, behind the source, with idleness and several inputs."""
-    return [_draw(random.Random(f"{seed}/sql/{n}"), f"sql-{seed}-{n}") for n in range(number)]
+    dice = [random.Random(f"{seed}/sql/{n}") for n in range(number)]
+    return [_draw(rng, f"sql-{seed}-{n}", _window(rng)) for n, rng in enumerate(dice)]
 
 
-def _draw(dice, name):
+def random_sessions(number, seed=SEED):
+    """Draw scenarios with sessions of SQL."""
+    dice = [random.Random(f"{seed}/sessions/{n}") for n in range(number)]
+    gaps_ms = [rng.choice([1, 2, 7, 10]) * rng.choice([1, 1000]) for rng in dice]
+    return [
+        _draw(rng, f"session-{seed}-{n}", Window("session", gap_ms=gap_ms))
+        for n, (rng, gap_ms) in enumerate(zip(dice, gaps_ms, strict=True))
+    ]
+
+
+def _draw(dice, name, window):
     scenario = random_scenario(dice, name)
     # What SQL has not is left out before partitions and happenings come in.
-    scenario = replace(scenario, strategy="bounded", lateness_ms=0, late_to="drop", window=_window(dice))
+    scenario = replace(scenario, strategy="bounded", lateness_ms=0, late_to="drop", window=window)
     kind = dice.choice(["declared", "one input", "inputs", "happenings"])
     if kind in ("inputs", "happenings"):
         scenario = with_inputs(dice, scenario)
@@ -107,6 +118,18 @@ def test_sql_of_the_catalogue_is_the_same_on_both(flink):
 def test_random_sql_is_the_same_on_both(flink):
     scenarios = random_sql(NUMBER)
     assert all(map(limits.replayable, scenarios))
+    found, seen = differing(flink, scenarios)
+    assert found == [], f"seed {SEED}"
+    assert min(seen["firings"], seen["seen watermarks"], seen["dropped events"]) > 20, f"too little: {seen}"
+
+
+@pytest.mark.flink
+@pytest.mark.parametrize("form", ["SESSION(TABLE", "SESSION_START("])
+def test_random_sessions_of_sql_are_the_same_on_both(flink, monkeypatch, form):
+    """Both forms: the table function, and the older GROUP BY SESSION."""
+    monkeypatch.setattr(sql, "uses_table_function", lambda _: form == "SESSION(TABLE")
+    scenarios = random_sessions(NUMBER)
+    assert form in code(scenarios[0])
     found, seen = differing(flink, scenarios)
     assert found == [], f"seed {SEED}"
     assert min(seen["firings"], seen["seen watermarks"], seen["dropped events"]) > 20, f"too little: {seen}"

@@ -187,14 +187,14 @@ def _timer_ms(scenario: Scenario) -> int:
 
 
 def uses_table_function(scenario: Scenario) -> bool:
-    """Say whether TUMBLE or HOP as a table function does it; else the older GROUP BY TUMBLE or HOP is written.
+    """Say whether a table function, such as TUMBLE, does it; else the older form, GROUP BY TUMBLE, is written.
 
     The older form has lateness (table.exec.emit.allow-lateness), and its slide need not divide its size. And it keeps
     every row: in a zone without daylight saving the table functions of Flink 2.3.0 lose rows and do not count them. In
     one with daylight saving it is the older HOP that fires too early while the clock changes.
     """
     window = scenario.window
-    divides = window.type == "tumbling" or window.size_ms % window.slide_ms == 0
+    divides = window.type != "sliding" or window.size_ms % window.slide_ms == 0
     return divides and not scenario.lateness_ms and (window.zone is None or _saves_daylight(window.zone))
 
 
@@ -314,6 +314,8 @@ def _function(scenario: Scenario) -> tuple[str, str]:
     window = scenario.window
     if window.type == "tumbling":
         return "TUMBLE", sql_interval(window.size_ms)
+    if window.type == "session":
+        return "SESSION", sql_interval(window.gap_ms)
     return "HOP", f"{sql_interval(window.slide_ms)}, {sql_interval(window.size_ms)}"
 
 
@@ -321,4 +323,5 @@ def _table_function(scenario: Scenario) -> str:
     kind, lengths = _function(scenario)
     offset_ms = scenario.window.offset_ms
     offset = f", {sql_interval(offset_ms)}" if offset_ms else ""
-    return f"{kind}(TABLE events, DESCRIPTOR(rowtime), {lengths}{offset})"
+    keyed = " PARTITION BY key" if kind == "SESSION" else ""
+    return f"{kind}(TABLE events{keyed}, DESCRIPTOR(rowtime), {lengths}{offset})"
