@@ -1,6 +1,6 @@
 """Scenarios that live by the wall clock, many times: ``python -m benchmarks.soak_clock 30``, a part of ``make soak``.
 
-A crash, a savepoint, barriers, files that are committed, a TaskManager that is killed: no two runs are alike, but each
+A crash, a savepoint, barriers, alignment, files that are committed, a TaskManager that is killed: no two runs are alike, but each
 must come to the same verdict. Prints the verdicts that came and how often; ends with 1 if one is not the right one.
 Names behind the number choose some of them: ``python -m benchmarks.soak_clock 5 resume barriers``.
 """
@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from wmviz.flink import FlinkError, barriers, cluster, recover, resume, write_files
+from wmviz.flink import FlinkError, align, barriers, cluster, recover, resume, write_files
 
 NUMBER = 30
 Verdict = tuple[object, ...]
@@ -41,6 +41,11 @@ def both_barriers() -> Verdict:
     return *held, unaligned.middle("duration_ms") < aligned.middle("duration_ms")
 
 
+def aligned() -> Verdict:
+    """Say where the fast source was held back: with the strategy on the source, behind it, and without alignment."""
+    return tuple(align(where).is_held for where in ("source", "after", "off"))
+
+
 def killed() -> Verdict:
     """Say whether the counts are right after a TaskManager has died, and which checkpoint helped."""
     with cluster() as own:
@@ -55,6 +60,7 @@ RUNS: dict[str, tuple[Callable[[], Verdict], Verdict]] = {
     "files-off": (lambda: files(False), (True, False)),
     "resume": (savepoint, (True, 4)),
     "barriers": (both_barriers, (False, True, False, True)),
+    "alignment": (aligned, (True, False, False)),
     "cluster": (killed, (True, True, True, True)),
 }
 """Name → the run, and the verdict that it must come to."""

@@ -409,8 +409,8 @@ FIELDS = (
         one_of("datastream", "sql"),
         "datastream",
         "Whose rules hold. sql: no -1 ms in the watermark, TUMBLE, HOP or SESSION without lateness. strategy_at "
-        "source: the watermark is pushed into the source, as for a table of Kafka; after: in an operator, idle at exactly the "
-        "timeout.",
+        "source: the watermark is pushed into the source, as for a table of Kafka; after: in an operator, idle at "
+        "exactly the timeout.",
     ),
     Field(
         "idle_timeout",
