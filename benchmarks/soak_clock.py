@@ -1,8 +1,8 @@
 """Scenarios that live by the wall clock, many times: ``python -m benchmarks.soak_clock 30``, a part of ``make soak``.
 
-A crash, a savepoint, barriers, alignment, files that are committed, a TaskManager that is killed: no two runs are alike, but each
-must come to the same verdict. Prints the verdicts that came and how often; ends with 1 if one is not the right one.
-Names behind the number choose some of them: ``python -m benchmarks.soak_clock 5 resume barriers``.
+A crash, a savepoint, barriers, alignment, files that are committed, a TaskManager that is killed: no two runs are
+alike, but each must come to the same verdict. Prints the verdicts that came and how often; ends with 1 if one is not
+the right one. Names behind the number choose some of them: ``python -m benchmarks.soak_clock 5 resume barriers``.
 """
 
 import sys
