@@ -9,10 +9,11 @@ from wmviz.course import memory
 from wmviz.course.drills.exercise import drawn
 from wmviz.course.drills.practice import MASTERED, TOPICS
 from wmviz.course.questions import CourseError
-from wmviz.times import MIN_MS, time_text
+from wmviz.times import MAX_MS, MIN_MS, time_text
 
 SEEDS = 1000
 LEVELS = 3
+MINUTE_MS = 60_000
 
 
 def of_level(name, level, count=SEEDS // LEVELS):
@@ -111,6 +112,66 @@ def test_the_answer_of_the_engine_is_the_one_by_hand_for_firings():
             assert exercise.answer == (due[0] if due else "none")
 
 
+def test_the_answer_of_the_engine_is_the_one_by_hand_for_alignment():
+    for level in (1, 2, 3):
+        for exercise, _ in of_level("alignment", level, 120):
+            s = exercise.scenario
+            newest = [max(e.event_time_ms for e in s.events if e.partition == p) for p in range(s.partition_count)]
+            last = [max(e.arrival_time_ms for e in s.events if e.partition == p) for p in range(s.partition_count)]
+            asked_ms = s.start_ms + 7_000
+            counts = [
+                ms for ms, at_ms in zip(newest, last, strict=True) if asked_ms - at_ms < (s.idle_timeout_ms or MAX_MS)
+            ]
+            limit_ms = min(counts) - s.bound_ms - 1 + s.alignment.drift_ms
+            if level == 1:
+                assert exercise.answer == limit_ms
+            elif s.strategy_at == "after":
+                assert exercise.answer == ()
+            else:
+                assert exercise.answer == tuple(p for p, ms in enumerate(newest) if ms - s.bound_ms - 1 > limit_ms)
+
+
+def test_the_answer_of_the_engine_is_the_one_by_hand_for_sql_and_datastream():
+    for exercise, _ in of_level("sql and datastream", 1, 120):
+        s = exercise.scenario
+        assert exercise.answer == max(e.event_time_ms for e in s.events) - s.bound_ms - (s.api != "sql")
+    for exercise, _ in of_level("sql and datastream", 2, 120):
+        s = exercise.scenario
+        sql_ms = s.events[-1].event_time_ms - s.bound_ms
+        size_ms = s.window.size_ms
+        last_ms = s.events[0].event_time_ms // size_ms * size_ms + size_ms - 1
+        due = {"sql": sql_ms >= last_ms, "datastream": sql_ms - 1 >= last_ms}
+        assert exercise.answer == ("both" if all(due.values()) else "sql" if due["sql"] else "neither")
+
+
+def test_the_answer_of_the_engine_is_the_one_by_hand_for_sinks():
+    for exercise, _ in of_level("sinks", 2, 120):
+        s = exercise.scenario
+        fires_ms, barrier_ms = s.events[1].arrival_time_ms, s.start_ms + 180_000
+        heard_ms = s.checkpoints.notice_ms
+        if "read_uncommitted" in exercise.settings:
+            by_hand = fires_ms
+        elif not s.happenings:
+            by_hand = barrier_ms + heard_ms
+        else:
+            (crash,) = s.happenings
+            back_ms = crash.at_ms + crash.down_ms
+            by_hand = back_ms + (heard_ms if crash.at_ms < barrier_ms else 0)
+        assert exercise.answer == by_hand
+    for exercise, _ in of_level("sinks", 3, 120):
+        s = exercise.scenario
+        first, total = s.events[0].value, s.events[0].value + s.events[2].value
+        (crash,) = s.happenings
+        twice = first if crash.at_ms < s.start_ms + 180_000 else total
+        if s.sink == "upsert":
+            by_hand = [total]
+        elif s.sink == "transactional" and "committed results only" in exercise.settings:
+            by_hand = [total] if crash.down_ms > 120_000 else [first, total]
+        else:
+            by_hand = sorted([first, total, twice])
+        assert exercise.answer == tuple(by_hand)
+
+
 def whole(ms):
     return ms % 1000 == 0
 
@@ -141,11 +202,26 @@ DIFFER = {
         lambda s: len(s.events) == 4,
         lambda s: len(s.events) == 5,
     ),
+    "alignment": (
+        lambda s: all(e.event_time_ms % MINUTE_MS == 0 for e in s.events) and s.strategy_at == "source",
+        lambda s: len(s.events) == 6 and s.strategy_at == "source" and not s.idle_timeout_ms,
+        lambda s: len(s.events) == 10 or s.strategy_at == "after",
+    ),
     "other windows": tuple((lambda s, kind=kind: s.window.type == kind) for kind in ("tumbling", "sliding", "session")),
     "crash": (
         lambda s: s.sink == "upsert" and not s.lateness_ms and len(s.events) == 4,
         lambda s: len(s.events) == 2,
         lambda s: s.lateness_ms > 0,
+    ),
+    "sinks": (
+        lambda s: s.sink == "transactional" and s.checkpoints.notice_ms >= 8_000 and not s.lateness_ms,
+        lambda s: s.sink == "transactional" and s.checkpoints.notice_ms < 8_000 and not s.lateness_ms,
+        lambda s: s.lateness_ms > 0,
+    ),
+    "sql and datastream": (
+        lambda s: all(whole(e.event_time_ms) for e in s.events) and len(s.events) == 4,
+        lambda s: len(s.events) == 5 and not s.lateness_ms,
+        lambda s: len(s.events) == 4,
     ),
 }
 

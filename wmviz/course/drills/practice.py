@@ -9,12 +9,15 @@ from typing import Any
 from wmviz.course import cards, memory
 from wmviz.course.answers import AnswerError
 from wmviz.course.drills import (
+    alignment,
     crash,
     firing,
     idle_inputs,
     late_events,
     many_inputs,
     other_windows,
+    sinks,
+    sql_and_datastream,
     watermarks,
 )
 from wmviz.course.drills.exercise import Exercise, Topic, drawn
@@ -23,7 +26,18 @@ from wmviz.times import time_text
 
 TOPICS: dict[str, Topic] = {
     module.TOPIC.name: module.TOPIC
-    for module in (watermarks, firing, late_events, many_inputs, idle_inputs, other_windows, crash)
+    for module in (
+        watermarks,
+        firing,
+        late_events,
+        many_inputs,
+        idle_inputs,
+        alignment,
+        other_windows,
+        crash,
+        sinks,
+        sql_and_datastream,
+    )
 }
 MASTERED = 5
 """So many right answers in a row make a drill count as done in the progress."""
