@@ -40,6 +40,7 @@ SHEETS = {
     "6": "many_inputs",
     "7": "idle_inputs",
     "10": "barriers",
+    "11": "crash_and_restore",
 }
 """Number of the lesson → module in ``wmviz.course.sheets`` that holds the tasks of its exercise sheet."""
 
