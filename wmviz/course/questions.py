@@ -41,6 +41,7 @@ SHEETS = {
     "7": "idle_inputs",
     "10": "barriers",
     "11": "crash_and_restore",
+    "12": "exactly_once",
 }
 """Number of the lesson → module in ``wmviz.course.sheets`` that holds the tasks of its exercise sheet."""
 
