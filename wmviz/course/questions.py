@@ -39,9 +39,11 @@ SHEETS = {
     "4": "late_events",
     "6": "many_inputs",
     "7": "idle_inputs",
+    "9": "other_windows",
     "10": "barriers",
     "11": "crash_and_restore",
     "12": "exactly_once",
+    "15": "diagnose",
 }
 """Number of the lesson → module in ``wmviz.course.sheets`` that holds the tasks of its exercise sheet."""
 
