@@ -131,6 +131,35 @@ def test_a_barrier_handler_that_does_not_wait_counts_twice_or_loses():
     assert len(hasty) != len(right)
 
 
+def start(timestamp_ms, offset_ms, size_ms):
+    return timestamp_ms - (timestamp_ms - offset_ms) % size_ms
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "sliding-gaps", "half-hour-zone", "price-feed"])
+def test_the_right_start_of_a_window_changes_nothing(name):
+    scenario = wmviz.scenario(name)
+    own = course.run_with(start, scenario, "window start")
+    assert same(own, scenario)
+    assert own.table().to_dict("list") == wmviz.simulate(scenario).table().to_dict("list")
+
+
+@pytest.mark.parametrize("window", [{"offset": "20 min"}, {"type": "sliding", "size": "50 min", "slide": "20 min"}])
+def test_the_right_start_follows_offsets_and_slides(window):
+    scenario = LEADERBOARD.replace(window=window)
+    assert same(course.run_with(start, scenario, "window start"), scenario)
+
+
+@pytest.mark.parametrize("name", ["sliding-gaps", "half-hour-zone"])
+def test_a_wrong_start_of_a_window_changes_the_results(name):
+    scenario = wmviz.scenario(name)
+    assert not same(course.run_with(lambda at_ms, *_: at_ms, scenario, "window start"), scenario)
+
+
+def test_a_start_that_is_far_off_gives_no_windows_without_end():
+    far = course.run_with(lambda *_: 10**15, wmviz.scenario("sliding-gaps"), "window start")
+    assert not far.all_firings
+
+
 class Empty:
     def __init__(self, channels):
         pass
@@ -145,14 +174,22 @@ class Empty:
         (Valve(2), "valve", "Give the class itself"),
         (Empty, "valve", "The class has no method on_watermark."),
         (Empty, "barriers", "The class has no method on_barrier."),
-        (Valve, "lock", "There is no piece 'lock'; there are: generator, lateness, valve, barriers."),
+        (3, "window start", "Give the function itself"),
+        (lambda *_: "6:00", "window start", "start gives '6:00'. A start is a whole number of milliseconds."),
+        (Valve, "lock", "There is no piece 'lock'; there are: generator, lateness, valve, barriers, window start."),
     ],
 )
 def test_what_cannot_run_gets_a_sentence(own, piece, sentence):
-    scenario = BARRIERS if piece == "barriers" else LEADERBOARD if piece == "lateness" else INPUTS
+    scenario = {"barriers": BARRIERS, "lateness": LEADERBOARD}.get(piece, INPUTS)
     with pytest.raises(AnswerError) as caught:
         course.run_with(own, scenario, piece)
     assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("name", ["workout-sessions", "daylight-saving"])
+def test_a_start_needs_windows_on_a_grid_of_utc(name):
+    with pytest.raises(AnswerError, match=f"{name} has no windows on a grid of UTC"):
+        course.run_with(start, wmviz.scenario(name), "window start")
 
 
 def test_a_watermark_that_goes_back_gets_a_sentence():

@@ -16,6 +16,7 @@ from wmviz.engine.window_operator import WindowOperator
 from wmviz.scenario import Scenario
 from wmviz.times import MIN_MS, time_text
 from wmviz.trace import Trace
+from wmviz.window import AnyWindow, TimeWindow, Window
 
 
 def run_with(own: Any, scenario: Scenario, piece: str = "generator") -> Trace:
@@ -40,6 +41,9 @@ def run_with(own: Any, scenario: Scenario, piece: str = "generator") -> Trace:
         - ``"barriers"``: a class with ``on_barrier(channel, checkpoint_id)``, made with the number of channels. It
           returns ``"block"`` to stop reading that channel, ``"snapshot"`` to store the state now and read all channels
           again, or ``"pass"`` to go on reading.
+        - ``"window start"``: a function ``start(timestamp_ms, offset_ms, size_ms)`` that gives the start of the window
+          that a time is in, for tumbling windows; for sliding ones it is given the slide as the size, and the other
+          windows of the time follow from the one that starts last.
 
     Returns
     -------
@@ -92,11 +96,27 @@ def _with_lateness(own: Any, scenario: Scenario) -> Trace:
     return simulate(scenario, parts=Parts(window_operator=Judged))
 
 
+def _with_window_start(own: Any, scenario: Scenario) -> Trace:
+    if not callable(own):
+        raise AnswerError("Give the function itself, without brackets behind its name.")
+    if scenario.window.type not in ("tumbling", "sliding") or scenario.window.zone is not None:
+        raise AnswerError(f"{scenario.name} has no windows on a grid of UTC; give a job with tumbling or sliding ones.")
+
+    class Placed(WindowOperator):
+        """Puts events into windows that start where the learner's function says."""
+
+        def __init__(self, assigner: Any, *parts: Any, **settings: Any) -> None:
+            super().__init__(_Grid(own, scenario.window), *parts, **settings)
+
+    return simulate(scenario, parts=Parts(window_operator=Placed))
+
+
 _PIECES: dict[str, Callable[[Any, Scenario], Trace]] = {
     "generator": _with_generator,
     "lateness": _with_lateness,
     "valve": _with_valve,
     "barriers": _with_barriers,
+    "window start": _with_window_start,
 }
 
 
@@ -119,12 +139,12 @@ def _made(maker: Any, argument: int, *methods: str) -> Any:
     return own
 
 
-def _milliseconds(value: Any, name: str) -> int:
-    """Read a watermark that a learner's method gave."""
+def _milliseconds(value: Any, name: str, what: str = "A watermark") -> int:
+    """Read a time, such as a watermark, that a learner's method gave."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise AnswerError(f"{name} gives {value!r}. A watermark is a whole number of milliseconds.")
+        raise AnswerError(f"{name} gives {value!r}. {what} is a whole number of milliseconds.")
     return int(value)
 
 
@@ -144,6 +164,27 @@ class _Generator:
         if watermark_ms is None or watermark_ms is ...:
             raise AnswerError("on_periodic_emit gives no watermark so far. Let it return one, in milliseconds.")
         return _milliseconds(watermark_ms, "on_periodic_emit")
+
+
+class _Grid:
+    """Tumbling or sliding windows that start where a learner's function says."""
+
+    def __init__(self, own: Any, window: Window) -> None:
+        self._own, self._window = own, window
+
+    def assign(self, timestamp_ms: int) -> list[AnyWindow]:
+        """Give the windows of a time, the one that starts last first."""
+        size_ms = self._window.size_ms
+        slide_ms = self._window.slide_ms or size_ms
+        start_ms = _called(self._own, "start", timestamp_ms, self._window.offset_ms, slide_ms)
+        if start_ms is None or start_ms is ...:
+            raise AnswerError("start gives nothing so far. Let it return the start of the window, in milliseconds.")
+        first_ms = _milliseconds(start_ms, "start", "A start")
+        if self._window.type == "tumbling":
+            return [TimeWindow(first_ms, first_ms + size_ms)]
+        # A start that is far off would give windows without end.
+        starts = range(first_ms, timestamp_ms - size_ms, -slide_ms)[: size_ms // slide_ms + 1]
+        return [TimeWindow(ms, ms + size_ms) for ms in starts]
 
 
 class _Nowhere:
