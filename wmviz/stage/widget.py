@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import anywidget
@@ -183,7 +185,7 @@ class Stage(anywidget.AnyWidget):
 
     def _answer(self, act: Callable[[], None]) -> None:
         """Make a change, or say why it cannot be made; the browser waits for the answer."""
-        with self.hold_sync():
+        with _in_haste(), self.hold_sync():
             try:
                 if self._is_fixed:
                     raise ScenarioError("this stage stays as it is; play the scenario alone to change it")
@@ -412,6 +414,18 @@ COMMANDS: dict[str, Callable[[Stage, Mapping[str, Any]], None]] = {
     "page": Stage._page,
 }
 """What the browser can ask for."""
+
+
+@contextmanager
+def _in_haste() -> Iterator[None]:
+    """Hold back Python's garbage collector: it would go through the small lists of a picture while they are made."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _same_moment(before: Trace, step: int, now: Trace) -> int:
