@@ -5,7 +5,7 @@ BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 VENV_PYTHON = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test setup lock fmt notebooks exercises recordings matrix bench soak clean python
+.PHONY: help lab doctor test setup lock fmt notebooks exercises recordings matrix bench soak clean python
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,6 +15,9 @@ python:
 
 lab: python ## open the course in JupyterLab (ARGS="--no-browser --port 8890")
 	@$(BOOTSTRAP) lab $(ARGS)
+
+doctor: python ## say whether this machine is ready for the course (ARGS="--run" starts Flink too)
+	@if test -x $(VENV_PYTHON); then $(VENV_PYTHON) wmviz/doctor $(ARGS); else $(PYTHON) wmviz/doctor $(ARGS); fi
 
 test: python ## run every check and test (ARGS="-m 'not flink'")
 	@$(BOOTSTRAP) test $(ARGS)

@@ -1,4 +1,4 @@
-"""What wmviz does in a terminal: ``python -m wmviz diagnose http://localhost:8081``."""
+"""What wmviz does in a terminal: ``python -m wmviz diagnose http://localhost:8081``, ``python -m wmviz doctor``."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ import sys
 from collections.abc import Sequence
 
 from wmviz.diagnosis import DiagnosisError, diagnose
+from wmviz.doctor import command as doctor
 
 HEALTHY, FAULT, NOT_READ = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and give its exit code: 0 healthy, 1 a fault was found, 2 the job could not be read."""
+    """Run a command and give its exit code."""
     chosen = _parser().parse_args(arguments)
+    code: int = chosen.run_command(chosen)
+    return code
+
+
+def _diagnose(chosen: argparse.Namespace) -> int:
+    """Diagnose a job: 0 healthy, 1 a fault was found, 2 the job could not be read."""
     try:
         found = diagnose(
             chosen.where,
@@ -38,10 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("wmviz: stopped before the second reading.", file=sys.stderr)
         return NOT_READ
     told = json.dumps(found.to_json(), indent=2) if chosen.json else found.text(chosen.language)
-    try:
-        print(found.headline if chosen.quiet and not chosen.json else told)
-    except UnicodeEncodeError:  # a terminal of old
-        sys.stdout.buffer.write((told + "\n").encode(sys.stdout.encoding or "ascii", "replace"))
+    doctor.show(found.headline if chosen.quiet and not chosen.json else told)
     return HEALTHY if found.healthy else FAULT
 
 
@@ -56,13 +60,23 @@ def _wait(text: str | None) -> float | str | None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m wmviz", description="See how Apache Flink handles time.")
     commands = parser.add_subparsers(required=True, metavar="command")
-    command = commands.add_parser(
-        "diagnose",
-        help="say why a running job gives no results, or loses some",
-        description="Read a running job over Flink's REST interface, twice, and name the likely cause of a fault. "
-        "It only reads.",
-        epilog="Exit code: 0 no fault found, 1 a fault was found, 2 the job could not be read.",
+    _add_diagnose(
+        commands.add_parser(
+            "diagnose",
+            help="say why a running job gives no results, or loses some",
+            description="Read a running job over Flink's REST interface, twice, and name the likely cause of a fault. "
+            "It only reads.",
+            epilog="Exit code: 0 no fault found, 1 a fault was found, 2 the job could not be read.",
+        )
     )
+    examined = commands.add_parser("doctor", help=doctor.HELP, description=doctor.DESCRIPTION, epilog=doctor.EPILOG)
+    examined.set_defaults(run_command=doctor.run)
+    doctor.add_options(examined)
+    return parser
+
+
+def _add_diagnose(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run_command=_diagnose)
     command.add_argument("where", metavar="URL", help="as http://localhost:8081, or a file that --save wrote")
     command.add_argument("--job", help="name or id of the job; needed where several run")
     command.add_argument("--wait", metavar="TIME", help="from reading to reading: seconds, or text as 15s")
@@ -76,7 +90,6 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--save", metavar="FILE", help="keep all that was read, for later or for somebody else")
     command.add_argument("--json", action="store_true", help="for machines")
     command.add_argument("--quiet", action="store_true", help="one line only")
-    return parser
 
 
 if __name__ == "__main__":
