@@ -64,4 +64,4 @@ def test_sessions_merge_fire_again_and_end_as_in_a_job_of_flink(flink):
     for told, came in zip(cases, on_flink(cases), strict=True):
         if not same(came, outputs(told)):
             found = disagreement(stories(told), on_flink)
-            raise AssertionError(found or f"{told['id']} differs, but none of its stories alone")
+            raise AssertionError(found or f"{told['id']} differs, none of its stories alone; Flink: {came[-3:]}")

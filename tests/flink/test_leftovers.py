@@ -53,6 +53,17 @@ def test_the_folder_of_a_living_process_and_one_without_an_owner_are_left_alone(
     assert list(leftovers.left_behind(startup.PREFIX)) == [ours]
 
 
+def test_a_process_began_when_it_began_whatever_the_clock_says(monkeypatch):
+    then = leftovers.began(os.getpid())
+    assert then
+    if sys.platform == "linux":
+        monkeypatch.setattr(leftovers, "ask_ps", lambda pid, what: "a date made of another clock")
+    assert leftovers.began(os.getpid()) == then
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait(timeout=30)
+    assert leftovers.began(ended.pid) == ""
+
+
 @pytest.mark.flink
 def test_all_that_flink_needs_is_in_that_folder(tmp_path):
     """Its JVM writes nothing beside it, and a killed kernel leaves nothing that the next one does not find."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,7 +20,7 @@ def new_folder(prefix: str) -> Path:
 
 def claim(folder: Path) -> None:
     """Note in a folder that it belongs to this process."""
-    (folder / "owner").write_text(f"{os.getpid()}\n{ask_ps(os.getpid(), 'lstart')}", encoding="utf-8")
+    (folder / "owner").write_text(f"{os.getpid()}\n{began(os.getpid())}", encoding="utf-8")
 
 
 def left_behind(prefix: str) -> Iterator[Path]:
@@ -29,9 +30,24 @@ def left_behind(prefix: str) -> Iterator[Path]:
     """
     for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         with suppress(OSError, ValueError):
-            owner, _, began = (folder / "owner").read_text(encoding="utf-8").partition("\n")
-            if ask_ps(int(owner), "lstart") != began:  # the number may have gone to another process
+            owner, _, then = (folder / "owner").read_text(encoding="utf-8").partition("\n")
+            if began(int(owner)) != then:  # the number may have gone to another process
                 yield folder
+
+
+def began(pid: int) -> str:
+    """Say when a process began, so that it can be told from a later one with its number; empty text if there is none.
+
+    Linux counts clock ticks since it started. The date that ps makes of them moves when the clock is set, and with it
+    all processes would seem to be gone.
+    """
+    if sys.platform != "linux":
+        return ask_ps(pid, "lstart")
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+    return status.rpartition(")")[2].split()[19]
 
 
 def ask_ps(pid: int, what: str) -> str:
