@@ -1,0 +1,1 @@
+"""Before an interview: question cards whose numbers come from runs, and a mock interview."""

@@ -1,0 +1,1 @@
+"""The cards by topic; each module is data with a list ``CARDS``."""
