@@ -37,13 +37,18 @@ SHEETS = {
     "2": "watermarks",
     "3": "windows_fire",
     "4": "late_events",
+    "5": "choosing_the_bound",
     "6": "many_inputs",
     "7": "idle_inputs",
+    "8": "alignment",
     "9": "other_windows",
     "10": "barriers",
     "11": "crash_and_restore",
     "12": "exactly_once",
+    "13": "sql_and_datastream",
+    "14": "pyflink_traps",
     "15": "diagnose",
+    "16": "claims",
 }
 """Number of the lesson → module in ``wmviz.course.sheets`` that holds the tasks of its exercise sheet."""
 
