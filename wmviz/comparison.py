@@ -12,6 +12,8 @@ from wmviz.scenario import Scenario, check_scenario
 from wmviz.times import time_text
 from wmviz.trace import Outcomes, Trace, TraceError
 
+OUR_NAME = "wmviz"
+
 
 class Difference(NamedTuple):
     """One outcome on which two runs disagree; None: that run does not have it."""
@@ -23,7 +25,11 @@ class Difference(NamedTuple):
 
     def __str__(self) -> str:
         """Say it in a line."""
-        return f"{self.what} {self.where}: wmviz {_said(self.ours)}, Flink {_said(self.theirs)}"
+        return self.said(OUR_NAME)
+
+    def said(self, name: str) -> str:
+        """Say it in a line, with another name for our run."""
+        return f"{self.what} {self.where}: {name} {_said(self.ours)}, Flink {_said(self.theirs)}"
 
 
 @dataclass(frozen=True)
@@ -37,11 +43,14 @@ class Comparison:
     differences
         Every outcome on which they disagree, by name. Order across keys is no outcome, nor is a dropped count that
         was not observed.
+    name
+        What ran beside Flink: our engine, unless a learner's piece stood in it.
     """
 
     ours: Trace
     flink: Trace
     differences: tuple[Difference, ...]
+    name: str = OUR_NAME
 
     @property
     def same(self) -> bool:
@@ -50,11 +59,12 @@ class Comparison:
 
     def __repr__(self) -> str:
         """Say in a line whether they agree, and list where they do not."""
-        name, counts = self.ours.scenario.name, ", ".join(_counted(n, what) for what, n in self.counts.items())
+        counts = ", ".join(_counted(n, what) for what, n in self.counts.items())
+        both = f"{self.ours.scenario.name}: {self.name} and {self.flink.engine}"
         if self.same:
-            return f"{name}: wmviz and {self.flink.engine} agree on {counts}"
-        lines = [f"{name}: wmviz and {self.flink.engine} differ on {len(self.differences)} of {counts}"]
-        return "\n".join([*lines, *(f"  {difference}" for difference in self.differences)])
+            return f"{both} agree on {counts}"
+        lines = [f"{both} differ on {len(self.differences)} of {counts}"]
+        return "\n".join([*lines, *(f"  {difference.said(self.name)}" for difference in self.differences)])
 
     @property
     def counts(self) -> dict[str, int]:
@@ -72,13 +82,13 @@ class Comparison:
         """Show the firings of both in one table, and what else differs below."""
         zone = self.ours.scenario.zone
         ours, flink = self.ours.outcomes(), self.flink.outcomes()
-        head = "<tr><th>key</th><th>window</th><th>firing</th><th>wmviz</th><th>Flink</th><th>same</th></tr>"
+        head = f"<tr><th>key</th><th>window</th><th>firing</th><th>{self.name}</th><th>Flink</th><th>same</th></tr>"
         rows = "".join(
             _firing_row(key, ours.firings.get(key), flink.firings.get(key), zone)
             for key in sorted(ours.firings.keys() | flink.firings.keys(), key=_order)
         )
         others = [difference for difference in self.differences if difference.what != "firing"]
-        rest = "".join(f"<li>{escape(str(difference))}</li>" for difference in others)
+        rest = "".join(f"<li>{escape(difference.said(self.name))}</li>" for difference in others)
         verdict = escape(repr(self).splitlines()[0])
         return f"<p>{verdict}</p><table>{head}{rows}</table>" + (f"<ul>{rest}</ul>" if rest else "")
 

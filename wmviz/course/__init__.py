@@ -6,9 +6,12 @@ engine from a scenario when it is asked for.
 
 from __future__ import annotations
 
+from wmviz.course.beside_flink import beside_flink
 from wmviz.course.drills.practice import drill, drills
 from wmviz.course.examination import exam
 from wmviz.course.harness import run_with
+from wmviz.course.interview.deck import interview_cards
+from wmviz.course.interview.mock import mock
 from wmviz.course.memory import forget, progress
 from wmviz.course.questions import CourseError, Verdict, given
 from wmviz.course.reading import readable
@@ -17,6 +20,7 @@ from wmviz.course.session import check, hint, outcome, predict, quiz
 __all__ = [
     "CourseError",
     "Verdict",
+    "beside_flink",
     "check",
     "drill",
     "drills",
@@ -24,6 +28,8 @@ __all__ = [
     "forget",
     "given",
     "hint",
+    "interview_cards",
+    "mock",
     "outcome",
     "predict",
     "progress",
