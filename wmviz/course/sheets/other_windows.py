@@ -432,8 +432,8 @@ def _start_jobs() -> tuple[Scenario, ...]:
     rows = [["k", 1, at_ms, 4_000 + at_ms] for at_ms in range(-2_100, 2_100, 50)]
     before = Scenario.of(name="before-1970", window="1 s", end_of_input="0:01", events=rows)
     moved = [
-        before.replace(name=f"before-1970-by-{offset}", window={"offset": offset})
-        for offset in ("250 ms", "-250 ms", "999 ms")
+        before.replace(name=name, window={"offset": offset})
+        for name, offset in (("moved-later", "250 ms"), ("moved-earlier", "-250 ms"), ("moved-most", "999 ms"))
     ]
     return ORDERS, before, *moved, mended, wmviz.scenario("half-hour-zone"), wmviz.scenario("sliding-gaps")
 
