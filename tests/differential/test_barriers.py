@@ -8,6 +8,7 @@ import pytest
 from tests.differential.java import java_function
 from tests.differential.oracle import disagreement
 from tests.semantics.checkpointing import barriers
+from wmviz.course.sheets.barriers import ON_FLINK
 from wmviz.engine.barriers import Alignment, CheckpointBarrier, CheckpointedInputGate
 
 CASES = 1_000
@@ -92,6 +93,20 @@ class FlinkGate(CheckpointedInputGate):
 def ask(flink):
     apply = java_function("Barriers")
     return lambda cases: [barriers(case["params"], case["input"], partial(FlinkGate, ask=apply)) for case in cases]
+
+
+def asked_of_flink(apply, channels, listed):
+    """Give what Flink's handler wants done at each barrier of aligned checkpoints, in the words of the sheet."""
+    apply(f"new aligned {channels} true")
+    answers = (apply(f"barrier {channel} {number} aligned 0 0") for channel, number in listed)
+    return ["snapshot" if "triggerCheckpoint" in answer else "block" for answer in answers]
+
+
+def test_what_the_sheet_compares_a_handler_with_is_flinks(flink):
+    apply = java_function("Barriers")
+    assert len(ON_FLINK) > 10
+    for case in ON_FLINK:
+        assert asked_of_flink(apply, case["channels"], case["barriers"]) == case["asked"]
 
 
 class Traffic:

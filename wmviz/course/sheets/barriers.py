@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import wmviz
@@ -14,6 +16,9 @@ from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wron
 from wmviz.scenario import Scenario
 from wmviz.times import time_ms
 from wmviz.trace import CheckpointPhase, Kind, Trace
+
+ON_FLINK = json.loads(Path(__file__).with_name("barriers_on_flink.json").read_text(encoding="utf-8"))["cases"]
+"""What Flink's own handler asked for at barriers of aligned checkpoints, recorded; a test asks Flink again."""
 
 TILLS = Scenario.of(
     name="two-tills",
@@ -204,7 +209,26 @@ def _judge_handler(maker: Any) -> Verdict:
             return wrong(
                 f"On {job.name} the checkpoints complete, but after the crash the totals differ: who was blocked?"
             )
-    return right(f"{len(jobs)} jobs ran with your handler: same checkpoints, same totals, also after a crash.")
+    if slip := _flink_slip(maker):
+        return wrong(slip)
+    return right(
+        f"{len(jobs)} jobs ran with your handler: same checkpoints, same totals, also after a crash. And to each of "
+        f"{sum(len(case['barriers']) for case in ON_FLINK)} barriers it says what Flink's own handler says."
+    )
+
+
+def _flink_slip(maker: Any) -> str | None:
+    """Ask the learner's handler what Flink's was asked, and say where it answers something else."""
+    for case in ON_FLINK:
+        own = maker(case["channels"])
+        for (channel, number), due in zip(case["barriers"], case["asked"], strict=True):
+            answer = own.on_barrier(channel, number)
+            if answer != due:
+                return (
+                    f"With {case['channels']} channels, at the barrier of checkpoint {number} on channel {channel}, "
+                    f'Flink\'s own handler wants "{due}", and yours {answer!r}.'
+                )
+    return None
 
 
 def _completed(trace: Trace) -> list[tuple[int, int]]:
