@@ -203,7 +203,7 @@ class SourceOperatorAlignment:
         return MAX_MS
 
     def _check(self) -> None:
-        over = not self._is_finished and self._max_allowed_ms < self._sampler.oldest_ms
+        over = not self._is_finished and self._is_too_far()
         if over == self.is_waiting:
             return
         self.is_waiting = over
@@ -211,6 +211,9 @@ class SourceOperatorAlignment:
             self._out.paused()
         else:
             self._out.resumed()
+
+    def _is_too_far(self) -> bool:
+        return self._max_allowed_ms < self._sampler.oldest_ms
 
     def _pause_if_over(self, split: str) -> None:
         if self._is_over(split) and split not in self.paused_splits:

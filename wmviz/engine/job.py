@@ -79,8 +79,8 @@ class Attempt:
         ]
         self._task_of_key = tasks_of_keys(scenario, self.tasks)
         self._clock_timers: dict[int, int] = {}
-        own = parts.generator
-        self.readers = [Reader(number, self, copy.deepcopy(own), self._start_ms) for number in range(sources)]
+        own, aligner = parts.generator, parts.alignment
+        self.readers = [Reader(number, self, copy.deepcopy(own), self._start_ms, aligner) for number in range(sources)]
         self._aligner = Aligner(self, scenario.inputs) if self.readers[0].alignment is not None else None
 
     def start(self) -> None:

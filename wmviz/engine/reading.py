@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from wmviz.engine.agenda import Agenda, Turn
-from wmviz.engine.alignment import SourceOperatorAlignment
+from wmviz.engine.alignment import AlignmentOutput, SourceOperatorAlignment
 from wmviz.engine.barriers import CheckpointBarrier
 from wmviz.engine.channels import Carries, Element, TaskInput
 from wmviz.engine.runtime_recording import RuntimeRecording
@@ -76,6 +76,8 @@ class Reader:
         A generator in place of that of the strategy.
     start_ms
         When it starts.
+    aligner
+        Makes what decides whether it has to wait for slower ones.
 
     Attributes
     ----------
@@ -92,7 +94,14 @@ class Reader:
     channel is full; watermarks of its timer go out all the same.
     """
 
-    def __init__(self, number: int, owner: ReaderOwner, own: WatermarkGenerator | None, start_ms: int) -> None:
+    def __init__(
+        self,
+        number: int,
+        owner: ReaderOwner,
+        own: WatermarkGenerator | None,
+        start_ms: int,
+        aligner: Callable[[AlignmentOutput, int], SourceOperatorAlignment],
+    ) -> None:
         scenario = owner.scenario
         self.place = number
         self.offsets = dict.fromkeys(scenario.partitions_of(number), 0)
@@ -100,7 +109,7 @@ class Reader:
         self._last_checkpoint: int | None = None
         self.alignment: SourceOperatorAlignment | None = None
         if scenario.alignment is not None and scenario.strategy_at == "source":
-            self.alignment = SourceOperatorAlignment(self, scenario.alignment.buffer)
+            self.alignment = aligner(self, scenario.alignment.buffer)
         self._owner, self._recorder, self._agenda = owner, owner.recorder, owner.agenda
         end_ms = MAX_MS if scenario.end_of_input_ms is None else scenario.end_of_input_ms
         self._ends_ms: dict[int | None, int] = {None: end_ms, **dict.fromkeys(self.offsets, end_ms)}

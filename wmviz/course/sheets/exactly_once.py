@@ -404,16 +404,16 @@ _TOO_SHORT = {
 # Task 6 ------------------------------------------------------------------------------------------------------------
 
 
-def sums(trace: Trace) -> dict[tuple[str, int], int]:
+def sums(trace: Trace) -> dict[tuple[str, int | None], int]:
     """Add up the rows that a reader of committed results finds, for each key and end of a window."""
-    found: dict[tuple[str, int], int] = defaultdict(int)
+    found: dict[tuple[str, int | None], int] = defaultdict(int)
     for key, window, value in _last(trace).sink:
         found[key, window.end_ms] += value
     return dict(found)
 
 
 @cache
-def amounts() -> dict[tuple[str, int], int]:
+def amounts() -> dict[tuple[str, int | None], int]:
     """Give the true amount for each key and end of a window."""
     return sums(wmviz.simulate(BILL.replace(sink="upsert", happenings=[])))
 
