@@ -24,6 +24,13 @@ class Lax(Aligned):
         return "snapshot" if super().on_barrier(channel, checkpoint_id) == "snapshot" else "pass"
 
 
+class OneIsNone(Aligned):
+    """Waits for a second barrier where there is one channel only."""
+
+    def on_barrier(self, channel, checkpoint_id):
+        return super().on_barrier(channel, checkpoint_id) if self.channels > 1 else "block"
+
+
 NUMBER = "10"
 
 RIGHT = [
@@ -58,6 +65,7 @@ WRONG = [
     ("short-timeout", JOB.replace(work="1 s"), "are what they are"),
     ("handler", Hasty, "is complete too early"),
     ("handler", Once, "never completes"),
+    ("handler", OneIsNone, "Flink's own handler wants \"snapshot\", and yours 'block'"),
     ("handler", Lax, "was an event taken from a channel whose barrier had come?"),
 ]
 
