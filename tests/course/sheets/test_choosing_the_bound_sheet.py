@@ -130,6 +130,7 @@ WRONG = [
     ("wrong-clock", serviced(change=lambda row: [*row[:2], row[3], row[3]]), "You dropped or changed reef's 8:02"),
     ("wrong-clock", serviced(bound="20 min"), "6 readings are late: the reading of 18:11 still lifts the watermark"),
     ("wrong-clock", serviced(lateness="20 min"), "6 readings are late"),
+    ("wrong-clock", serviced(late_to="drop"), "6 readings are late"),
     ("wrong-clock", serviced(bound="11 h"), "No bound mends a wrong clock"),
     ("wrong-clock", serviced(lateness="11 h"), "no window waits"),
     ("wrong-clock", serviced(window="1 h"), "The windows were not the fault"),
@@ -142,7 +143,7 @@ WRONG = [
     ("build-bounds", from_the_last, "You compared with the event just before it"),
     ("build-bounds", knows_what_comes, "Nothing has come before it"),
     ("build-bounds", counts_the_first, "Its window has not fired before it comes"),
-    ("build-bounds", towards_zero, "On before-1970"),
+    ("build-bounds", towards_zero, "rounded down, and not towards 0"),
 ]
 
 

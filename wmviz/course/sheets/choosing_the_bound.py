@@ -214,7 +214,7 @@ def patience() -> Task:
         judge,
         (
             "The state of a window goes when the watermark reaches end − 1 ms + lateness.",
-            "Which sum of bound and lateness does the last task ask for? How much of it is there already?",
+            "Bound + lateness must be as long as the bound of task 2. How much of it is there already?",
         ),
     )
 
@@ -305,7 +305,8 @@ def _judge_wrong_clock(job: Scenario) -> Verdict:
         gone = next((one for one in rest if one not in kept), rest[0])
         what = f"{gone[0]}'s {time_text(gone[2])}"
         return wrong(f"You dropped or changed {what}. It is right: clocks differ by seconds, and that is no fault.")
-    late = len(_late(job))
+    trace = wmviz.simulate(job)
+    late = len(trace.outcomes().late) + (trace.dropped_count or 0)
     if any(map(_is_from_the_future, job.events)):
         if not late and job.lateness_ms:
             return wrong(
@@ -339,7 +340,7 @@ def build_bounds() -> Task:
         (
             "Go through the events in order, and keep the newest time of those **before** each of them.",
             "The window of a time ends at time − time % size + size. It fires when newest − bound − 1 reaches end − 1.",
-            "So the bound must be above newest − end: by 1 ms. If nothing newer than the end has come, 0 is enough.",
+            "So the bound must be above newest − end: by 1 ms. While all before it are below the end, 0 is enough.",
         ),
     )
 
@@ -422,6 +423,8 @@ def _bound_slip(got_ms: int, due_ms: int, times_ms: Sequence[int], size_ms: int)
         return "You compared with the event just before it. The newest of all before it counts."
     if got_ms == due_ms - 1:
         return "One millisecond short: with that bound the watermark is end − 1, and the window has just fired."
+    if own_ms < 0:
+        return "Before 1970, too, the start of a window is rounded down, and not towards 0."
     if due_ms == 0:
         return "Its window has not fired before it comes, with any bound."
     return "Write down the newest time before it, and the end of its window."
