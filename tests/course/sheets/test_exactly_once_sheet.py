@@ -78,7 +78,7 @@ WRONG = [
     ("whole-minutes", "10 min", "up to 4 s after its barrier"),
     ("whole-minutes", "3 min", "That is the interval"),
     ("whole-minutes", "6 min", "the timeout of before"),
-    ("whole-minutes", "1 min", "1 min are too short"),
+    ("whole-minutes", "1 min", "With 1 min there is a crash"),
     ("whole-minutes", "15 min", "a minute less is safe, too"),
     ("whole-minutes", 0, "no transaction lives"),
     ("right-sum", COMMITTING, "12 kWh too many already"),

@@ -91,7 +91,7 @@ MIXED = ARCHIVE.replace(
         ["valley", 1, "4:50", "9:00:21.400", 1],
     ],
 )
-"""Task 3: three events are behind the watermark of their own source, and one is not."""
+"""Task 3: four events are behind the watermark of their own source, and two of them are too late."""
 
 YEAR = ARCHIVE.replace(
     name="long-archive",
@@ -225,7 +225,9 @@ _STOP_SLIPS = {
     time_ms("9:00:03.500"): "Nobody compares at this moment. Samples are taken every 2 s.",
     time_ms("9:00:03.300"): "Nobody compares at this moment. Samples are taken every 2 s.",
     time_ms("9:00:06"): "The oldest of three samples is that of 9:00:02 then. Is that one over the limit?",
-    time_ms("9:00:08"): "The oldest sample is that of 9:00:04 then. It was over the limit, but that has risen since.",
+    time_ms(
+        "9:00:08"
+    ): "The oldest sample is that of 9:00:04 then. It was over the limit, but the limit has risen since.",
     time_ms("9:00:12"): "A sample too late. The oldest of three is the one of two intervals before, not of three.",
 }
 _READ_SLIPS = {
@@ -249,7 +251,7 @@ def too_old() -> Task:
         "and that is valley's: 2:58:59.999.",
         "valley@3:20": f"valley's 3:20 comes after its 3:35. {saved}",
         "valley@3:50": f"valley's 3:50 comes after its 4:05. {saved}",
-        "valley@4:02": "valley's 4:02 is behind nothing: the watermark is 4:05 − 1 min − 1 ms, and its window is open.",
+        "valley@4:02": "valley's 4:02 is behind the watermark 4:03:59.999. But its window [4:00, 4:30) has not fired.",
     }
     return Task(
         "Which events go to the side output, with a drift of 0?",

@@ -385,7 +385,7 @@ def _judge_minutes(answer: object) -> Verdict:
         return wrong("With such a timeout no transaction lives.")
     minutes = got_ms // _MINUTE_MS
     if not is_safe(got_ms):
-        return wrong(_TOO_SHORT.get(minutes, f"{minutes} min are too short: there is a crash that loses a result."))
+        return wrong(_TOO_SHORT.get(minutes, f"With {minutes} min there is a crash that loses a result."))
     if is_safe(got_ms - _MINUTE_MS):
         return wrong(f"{minutes} min are safe, but a minute less is safe, too.")
     return right("At worst a row is 3 min + 4 s + 7 min old when the restarted job commits it. That is 10 min 4 s.")
