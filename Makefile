@@ -5,7 +5,7 @@ BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 VENV_PYTHON = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help lab doctor test setup lock fmt notebooks exercises recordings matrix bench soak clean python
+.PHONY: help lab doctor bundle test setup lock fmt notebooks exercises recordings matrix bench soak clean python
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ lab: python ## open the course in JupyterLab (ARGS="--no-browser --port 8890")
 
 doctor: python ## say whether this machine is ready for the course (ARGS="--run" starts Flink too)
 	@if test -x $(VENV_PYTHON); then $(VENV_PYTHON) wmviz/doctor $(ARGS); else $(PYTHON) wmviz/doctor $(ARGS); fi
+
+bundle: setup ## make a bundle for machines without a network (ARGS="--with-python" brings Python too)
+	$(VENV_PYTHON) tools/bundle.py $(ARGS)
 
 test: python ## run every check and test (ARGS="-m 'not flink'")
 	@$(BOOTSTRAP) test $(ARGS)
@@ -47,10 +50,11 @@ matrix: setup ## run the catalogue on both engines and write docs/comparison.md
 bench: setup ## measure, as ratios within one run
 	$(VENV_PYTHON) -m benchmarks $(ARGS)
 
-soak: setup ## compare many more random scenarios on both engines; run those of the wall clock 30 times; play a stage for ten minutes
+soak: setup ## compare many more random scenarios on both engines; run those of the wall clock 30 times; play a stage for ten minutes; install the bundle without a network
 	$(VENV_PYTHON) -m benchmarks.soak $(ARGS)
 	$(VENV_PYTHON) -m benchmarks.soak_clock
 	$(VENV_PYTHON) -m benchmarks.stage_soak
+	$(VENV_PYTHON) -m benchmarks.offline
 
 clean: ## remove the environment and all caches
 	rm -rf .venv .uv .python .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist setup.log

@@ -1,0 +1,270 @@
+"""Make a bundle with which the course is set up without a network: ``make bundle``.
+
+It holds a wheel of each package in requirements.lock for this system and this Python's version, the course, and an
+installer. What comes as source is built into a wheel here, so that nothing is compiled there.
+
+    python tools/bundle.py [--with-python] [--out dist]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import bootstrap
+
+ROOT = bootstrap.ROOT
+WORK = ROOT / "build" / "bundle"
+INSTALLER = "tools/install_offline.py"
+PYTHON = "{}.{}".format(*sys.version_info)
+# What is no part of the course, where there is no git to say what is.
+NOT_OURS = re.compile(
+    r"(^|/)(\.venv|\.uv|\.python|\.git|build|dist|__pycache__|\.ipynb_checkpoints|\.\w+_cache|\.hypothesis|\.wmviz)(/|$)"
+    r"|\.py[co]$|\.egg-info(/|$)|(^|/)setup\.log$"
+)
+# What the older names of Linux wheels stand for.
+GLIBC = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
+
+INSTALL = """\
+wmviz {wmviz}: the course, without a network
+
+For {system} on {machine}{glibc}, with Python {python}.{brought}
+
+1. Unpack:    tar -xf {name}.tar
+2. Install:   python3 {name}/install.py            into the folder wmviz here; or name another one after it
+3. Look:      cd wmviz && make doctor ARGS=--run   says what is missing, and starts Flink once
+4. Open:      make lab
+
+The installer runs on any Python from 3.8 on, and looks for Python {python} itself. It needs {room:.1f} GB of disk
+and no network. It writes into the folder of the course only.
+Without make: python3 tools/bootstrap.py lab. On Windows write py for python3.
+To remove it all, delete the folder.
+"""
+
+
+# ---------------------------------------------------------------------------------------------------------- the wheels
+
+
+def get_pip() -> list[str]:
+    """Return the command of a pip of this Python: of its own venv, or one that uv fetches."""
+    home = WORK / "pip"
+    program = bootstrap.program(home, "python")
+    if bootstrap.output_of([program, "-m", "pip", "--version"])[0]:
+        base = getattr(sys, "_base_executable", sys.executable)
+        shutil.rmtree(home, ignore_errors=True)
+        if bootstrap.output_of([base, "-m", "venv", str(home)])[0]:
+            seed = [bootstrap.get_uv(), "venv", "--quiet", "--clear", "--no-project", "--seed", "--python", base]
+            bootstrap.must([*seed, str(home)], "a pip for the wheels could not be had")
+    return [program, "-m", "pip"]
+
+
+def make_wheels(folder: Path) -> list[Path]:
+    """Fetch or build a wheel of each package in the lock."""
+    shutil.rmtree(folder, ignore_errors=True)
+    wheel = [*get_pip(), "wheel", "--quiet", "--no-input", "--no-deps", "--require-hashes", "--wheel-dir", str(folder)]
+    # The tools that build a package are not in the lock; their versions are pinned here.
+    os.environ["PIP_CONSTRAINT"] = str(bootstrap.BUILD_CONSTRAINTS)
+    bootstrap.must([*wheel, "--requirement", str(bootstrap.LOCK)], "the wheels could not be had")
+    return sorted(folder.glob("*.whl"))
+
+
+def requirements(wheels: list[Path]) -> str:
+    """Name each wheel with its hash: the lock of the bundle. The lock itself has no hashes of what is built here."""
+    lines = []
+    for wheel in wheels:
+        name, number = wheel.name.split("-")[:2]
+        lines.append(f"{name}=={number} --hash=sha256:{digest(wheel)}")
+    return "\n".join(lines) + "\n"
+
+
+def oldest_glibc(wheels: list[Path]) -> str:
+    """Say which glibc all wheels run on; empty text on other systems."""
+    needed = [found for wheel in wheels if (found := _glibc_of(wheel))]
+    return "{}.{}".format(*max(needed)) if needed else ""
+
+
+def _glibc_of(wheel: Path) -> tuple[int, int] | None:
+    tags = wheel.stem.split("-")[-1].split(".")
+    named = [GLIBC[tag.split("_")[0]] for tag in tags if tag.split("_")[0] in GLIBC]
+    named += [(int(read[1]), int(read[2])) for tag in tags if (read := re.match(r"manylinux_(\d+)_(\d+)_", tag))]
+    if named:
+        return min(named)
+    return _glibc_in(wheel) if tags[0].startswith("linux_") else None
+
+
+def _glibc_in(wheel: Path) -> tuple[int, int] | None:
+    """Read which glibc a wheel asks for that was built here, and so has no tag that says it."""
+    found: set[tuple[int, int]] = set()
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if name.endswith(".so"):
+                asked = re.findall(rb"GLIBC_(\d+)\.(\d+)", archive.read(name))
+                found |= {(int(major), int(minor)) for major, minor in asked}
+    return max(found, default=None)
+
+
+# ---------------------------------------------------------------------------------------------------------- the course
+
+
+def project_files() -> list[str]:
+    """Name the files of the course: what git tracks; without git, all that is not made by tools."""
+    if (ROOT / ".git").exists():
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode()
+        names = [name for name in listed.split("\0") if name]
+    else:
+        places = (path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.is_file())
+        names = [name for name in places if not NOT_OURS.search(name)]
+    return sorted(name for name in names if (ROOT / name).is_file())
+
+
+def copy_project(folder: Path) -> list[str]:
+    """Copy the course aside, so that nothing changes while it is packed; give its files."""
+    shutil.rmtree(folder, ignore_errors=True)
+    files = project_files()
+    for name in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return files
+
+
+def get_python(folder: Path) -> Path:
+    """Fetch a Python that needs no installation, and pack it."""
+    uv = bootstrap.get_uv()
+    os.environ["UV_PYTHON_INSTALL_DIR"] = str(folder)
+    bootstrap.PYTHONS = folder
+    bootstrap.must([uv, "python", "install", "--no-bin", PYTHON], f"Python {PYTHON} could not be fetched")
+    return pack_python(next(path for path in sorted(folder.glob("cpython-*")) if not path.is_symlink()))
+
+
+def pack_python(home: Path) -> Path:
+    """Pack a Python into one file, since a bundle holds plain files only and a Python holds links."""
+    packed = WORK / "python.tar"
+    with tarfile.open(packed, "w") as archive:
+        archive.add(home, home.name, filter=_plain)
+    return packed
+
+
+# ---------------------------------------------------------------------------------------------------------- the bundle
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        for block in iter(lambda: file.read(1 << 20), b""):
+            found.update(block)
+    return found.hexdigest()
+
+
+def members(wheels: list[Path], project: Path, files: list[str], python: Path | None) -> Iterator[tuple[str, Path]]:
+    """Give name in the bundle and place here of all that is copied as it is."""
+    yield "install.py", project / INSTALLER
+    for name in files:
+        yield f"project/{name}", project / name
+    for wheel in wheels:
+        yield f"wheels/{wheel.name}", wheel
+    if python is not None:
+        yield "python.tar", python
+
+
+def describe(copied: list[tuple[str, Path]], wheels: list[Path]) -> dict[str, object]:
+    """Say whom the bundle is for, and what must be in it."""
+    return {
+        "wmviz": version("wmviz"),
+        "python": PYTHON,
+        "system": sys.platform,
+        "machine": platform.machine(),
+        "glibc": oldest_glibc(wheels),
+        "files": {name: digest(path) for name, path in copied},
+    }
+
+
+def bundle_name() -> str:
+    """Name the bundle by what it fits."""
+    system = {"linux": "linux", "darwin": "macos", "win32": "windows"}[sys.platform]
+    return f"wmviz-{version('wmviz')}-{system}-{platform.machine()}-python{PYTHON}".lower()
+
+
+def install_text(name: str, about: dict[str, object], size: int) -> str:
+    """Write what to do with the bundle."""
+    glibc = f" with glibc {about['glibc']} or later" if about["glibc"] else ""
+    brought = " That Python is in the bundle." if "python.tar" in about["files"] else ""  # type: ignore[operator]
+    system = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}[str(about["system"])]
+    # Wheels are compressed to about a third of what they become.
+    told = {**about, "name": name, "system": system, "glibc": glibc, "brought": brought, "room": 3 * size / 1e9}
+    return INSTALL.format(**told)
+
+
+def write(path: Path, name: str, copied: list[tuple[str, Path]], texts: dict[str, str]) -> None:
+    """Write the bundle; wheels are compressed already."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + ".part")
+    with tarfile.open(unfinished, "w") as archive:
+        for inside, text in texts.items():
+            content = text.encode()
+            entry = tarfile.TarInfo(f"{name}/{inside}")
+            entry.size, entry.mtime, entry.mode = len(content), int(time.time()), 0o644
+            archive.addfile(entry, io.BytesIO(content))
+        for inside, place in copied:
+            archive.add(place, f"{name}/{inside}", filter=_plain)
+    unfinished.replace(path)
+
+
+def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Leave out who owned a file here."""
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
+
+
+def make(out: Path, with_python: bool) -> Path:
+    """Make the bundle."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    bootstrap.say(f"fetching and building the wheels for Python {PYTHON} ...")
+    wheels = make_wheels(WORK / "wheels")
+    python = get_python(WORK / "python") if with_python else None
+    files = copy_project(WORK / "project")
+    copied = list(members(wheels, WORK / "project", files, python))
+    about = describe(copied, wheels)
+    name = bundle_name()
+    texts = {
+        "INSTALL.txt": install_text(name, about, sum(path.stat().st_size for _, path in copied)),
+        "bundle.json": json.dumps(about, indent=1) + "\n",
+        "wheels.txt": requirements(wheels),
+    }
+    path = out / f"{name}.tar"
+    write(path, name, copied, texts)
+    shutil.rmtree(WORK, ignore_errors=True)
+    return path
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="make bundle", description=__doc__.splitlines()[0])
+    parser.add_argument("--with-python", action="store_true", help="bring Python itself too, as uv has it")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for the bundle (dist)")
+    chosen = parser.parse_args(arguments)
+    path = make(chosen.out, chosen.with_python)
+    bootstrap.say(f"{path} is ready, {path.stat().st_size / 1e6:.0f} MB; INSTALL.txt in it says what to do.")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except bootstrap.SetupError as error:
+        bootstrap.say(error)
+        sys.exit(1)
