@@ -84,9 +84,9 @@ def test_the_time_counts_until_the_answer_is_shown():
     now = [100.0]
     interview = Mock((card("minus-one"), card("the-bet")), clock=lambda: now[0])
     now[0] += 75
-    assert interview.answer().text.startswith("You took 1 min 15 s.")
+    assert interview.answer().text.startswith("You took 1 min 15 s. Lesson 2 explains it")
     now[0] += 600
-    assert interview.answer().text.startswith("You took 1 min 15 s.")
+    assert interview.answer().text.startswith("You took 1 min 15 s. Lesson 2 explains it")
     interview.rate(2)
     now[0] += 45
     interview.rate(3)
@@ -118,7 +118,7 @@ def test_the_summary_has_the_weakest_topic_first_and_names_the_lessons():
         "4 of 9 points on 3 questions.",
         "idle inputs: 0 of 3. Read again: lesson 7 (07-idle-inputs.ipynb).",
         "watermarks: 4 of 6. Read again: lesson 2 (02-watermarks.ipynb).",
-        "These come back: the-bet, when-is-it-sent.",
+        "2 questions come back.",
     ]
     assert "idle inputs: 0 of 3" in interview.html()
 
@@ -237,7 +237,8 @@ def test_it_asks_then_shows_then_rates_then_asks_the_next(room):
     press(box, "Show the model answer")
     assert not clock.running
     assert "That is 6:59:59.998." in texts(box)
-    assert [f"{score}: {text}" for score, text in enumerate(RUBRIC)] == labels(box)[1:-1]
+    scores = [f"{score}: {text}" for score, text in enumerate(RUBRIC)]
+    assert labels(box) == ["Hide the model answer", "Stop here", "Play it on the stage", *scores]
     press(box, f"2: {RUBRIC[2]}")
     assert interview.rated[0].score == 2
     assert (clock.question, clock.running) == (2, True)
@@ -258,10 +259,20 @@ def test_a_card_plays_its_scenario_below_its_button(room):
     _, box = room
     press(box, "Show the model answer")
     assert press(box, "Play it on the stage")
-    assert labels(box)[0] == "Close the stage"
-    assert box.children[3].children[1].children[0].trace.scenario.name == "leaderboard"
+    below = box.children[4].children[1]
+    assert below.children[0].trace.scenario.name == "leaderboard"
     press(box, "Close the stage")
-    assert box.children[3].children[1].children == ()
+    assert below.children == ()
+
+
+def test_the_answer_can_be_hidden_again_and_the_clock_stays(room):
+    interview, box = room
+    press(box, "Show the model answer")
+    press(box, "Hide the model answer")
+    assert labels(box) == ["Show the model answer", "Stop here"]
+    assert card("minus-one").answer not in texts(box)
+    assert not box.children[1].running
+    assert interview.rated == []
 
 
 def test_a_deck_has_a_button_for_each_card():

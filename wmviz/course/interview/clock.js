@@ -1,12 +1,16 @@
 // The clock of an answer: it only shows what time it is; how long an answer took is measured in Python.
 function render({ model, el }) {
   const text = document.createElement("span");
-  const bar = document.createElement("progress");
+  const track = document.createElement("span");
+  const bar = document.createElement("span");
   text.setAttribute("role", "timer");
-  bar.setAttribute("aria-hidden", "true");
-  bar.style.cssText = "width:12em;margin-right:10px;vertical-align:middle;accent-color:#4a6fa5";
-  text.style.cssText = "font-variant-numeric:tabular-nums;color:var(--jp-ui-font-color1, inherit)";
-  el.append(bar, text);
+  track.setAttribute("aria-hidden", "true");
+  el.style.cssText = "display:flex;align-items:center;gap:10px;color:var(--jp-ui-font-color1, inherit)";
+  track.style.cssText = "width:12em;height:6px;border:1px solid currentColor;border-radius:4px;overflow:hidden";
+  bar.style.cssText = "display:block;height:100%;background:#4a6fa5";
+  text.style.cssText = "font-variant-numeric:tabular-nums";
+  track.append(bar);
+  el.append(track, text);
 
   let since = performance.now();
   let shown = 0;
@@ -14,8 +18,7 @@ function render({ model, el }) {
   const draw = () => {
     const limit = model.get("limit_s");
     if (model.get("running")) shown = Math.floor((performance.now() - since) / 1000);
-    bar.max = limit;
-    bar.value = Math.min(shown, limit);
+    bar.style.width = `${limit ? Math.min(100, (100 * shown) / limit) : 0}%`;
     text.textContent = `${minutes(shown)} of ${minutes(limit)}` + (shown > limit ? " · come to the end" : "");
   };
   const restart = () => {

@@ -156,9 +156,12 @@ class Mock:
         asked = self._asked()
         if self._seconds is None:
             self._seconds = round(self.clock() - self._since)
-        took = f"You took {duration_text(1000 * self._seconds)}." if self._seconds else ""
+        took = f"You took {duration_text(1000 * self._seconds)}. " if self._seconds else ""
+        line = f'{took}Lesson {asked.lesson} explains it, with wmviz.scenario("{asked.scenario}").'
         text = repr(asked).split("\n", 2)[2]
-        return cards.Card(f"{took}\n{text}".strip(), cards.box("#4a6fa5", f"<p>{took}</p>{asked.answer_html()}"))
+        return cards.Card(
+            f"{line}\n{text}", cards.box("#4a6fa5", f"<p><em>{escape(line)}</em></p>{asked.answer_html()}")
+        )
 
     def rate(self, score: int) -> Mock:
         """Rate the answer from 0 to 3, as `rubric` says, and go on to the next question.
@@ -262,8 +265,8 @@ class Summary:
             read = f" Read again: {', '.join(map(lesson_file, lessons))}." if lessons else ""
             lines.append(f"{topic}: {points} of {most}.{read}")
         missed = remembering.missed()
-        if back := dict.fromkeys(one.card.name for one in self.rated if one.card.name in missed):
-            lines.append(f"These come back: {', '.join(back)}.")
+        if back := len({one.card.name for one in self.rated if one.card.name in missed}):
+            lines.append("One question comes back." if back == 1 else f"{back} questions come back.")
         return lines
 
     def __repr__(self) -> str:

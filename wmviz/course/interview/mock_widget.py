@@ -12,6 +12,8 @@ import traitlets
 from wmviz.course.interview.mock import RUBRIC, Mock
 from wmviz.course.interview.showing import stage_button
 
+SHOW, HIDE = "Show the model answer", "Hide the model answer"
+
 
 class Clock(anywidget.AnyWidget):
     """Shows how long an answer has taken.
@@ -44,13 +46,13 @@ class _Room:
         self.interview = interview
         self.asked, self.said = w.HTML(), w.HTML()
         self.clock = Clock()
-        self.show = _button("Show the model answer", primary=True)
+        self.show = _button(SHOW, primary=True)
         self.stop = _button("Stop here")
+        self.row = w.HBox([self.show, self.stop])
         self.scores = [_button(f"{score}: {text}") for score, text in enumerate(RUBRIC)]
-        self.stage = w.VBox()
         heading = w.HTML('<p style="margin:6px 0 0"><strong>How good was your answer?</strong></p>')
         self.rating = w.VBox([heading, *self.scores])
-        self.show.on_click(lambda _: self._show_answer())
+        self.show.on_click(lambda _: self._turn())
         self.stop.on_click(lambda _: self._end())
         for score, button in enumerate(self.scores):
             button.on_click(lambda _, score=score: self._rate(score))
@@ -65,20 +67,32 @@ class _Room:
             return
         self.clock.limit_s, self.clock.running = self.interview.limit_s, True
         self.clock.question += 1
-        self.box.children = [self.asked, self.clock, w.HBox([self.show, self.stop])]
-        self.show.focus()
+        self._hide()
 
-    def _show_answer(self) -> None:
-        """Stop the clock; show the answer, the rating and the stage."""
+    def _turn(self) -> None:
+        """Show or hide the answer; the button stays where it is, so that Tab goes on from there."""
+        if self.show.description == SHOW:
+            self._show()
+        else:
+            self._hide()
+
+    def _show(self) -> None:
+        """Stop the clock; show the answer, the stage and the rating."""
+        asked = self.interview.card
+        assert asked is not None
         self.clock.running = False
         self.said.value = self.interview.answer().html
-        self.stage = stage_button(self.interview._asked())
-        self.box.children = [self.asked, self.clock, self.said, self.stage, self.rating, self.stop]
-        self.scores[0].focus()
+        self.show.description = HIDE
+        self.box.children = [self.asked, self.clock, self.row, self.said, stage_button(asked), self.rating]
+
+    def _hide(self) -> None:
+        self.show.description = SHOW
+        self.box.children = [self.asked, self.clock, self.row]
 
     def _rate(self, score: int) -> None:
         self.interview.rate(score)
         self._ask()
+        self.show.focus()
 
     def _end(self) -> None:
         self.interview.stop()

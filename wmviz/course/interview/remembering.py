@@ -12,9 +12,10 @@ ITEM = "interview"
 """Name under which the progress keeps it; `course.forget` deletes it with the rest."""
 GOOD = 2
 """From this score on an answer is good enough."""
-
-_FIRST_PAUSE = 2
-_TIMES = 2
+FIRST_PAUSE = 2
+"""After so many other cards one that was missed comes back, and after twice as many again."""
+TIMES = 2
+"""So often it has to go well."""
 
 
 def remember(name: str, score: int) -> None:
@@ -23,11 +24,11 @@ def remember(name: str, score: int) -> None:
     done = _number(kept, "done") + 1
     waiting = missed()
     if score < GOOD:
-        waiting[name] = {"due": done + _FIRST_PAUSE, "left": _TIMES}
+        waiting[name] = {"due": done + FIRST_PAUSE, "left": TIMES}
     elif name in waiting:
         left = waiting[name]["left"] - 1
         if left > 0:
-            waiting[name] = {"due": done + 2 * _FIRST_PAUSE, "left": left}
+            waiting[name] = {"due": done + 2 * FIRST_PAUSE, "left": left}
         else:
             del waiting[name]
     known = scores() | {name: score}
