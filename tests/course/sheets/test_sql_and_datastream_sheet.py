@@ -39,7 +39,7 @@ RIGHT = [
 WRONG = [
     ("met-by-both", ["8:00:59.997", "8:00:59.997"], "The query: SQL takes the expression as it stands"),
     ("met-by-both", ["8:00:59.998", "8:00:59.998"], "The program: The DataStream API takes 1 ms more off"),
-    ("met-by-both", ["8:00:50", "8:00:49.999"], "The query: A row meets the watermark of the rows before it"),
+    ("met-by-both", ["8:00:50", "8:00:49.999"], "The query: You took off 5 s from the row's own time"),
     ("met-by-both", ["8:01:04.998", "8:01:04.998"], "The bound comes off"),
     ("met-by-both", ["8:00:59.999", "8:00:59.998"], "is not there yet"),
     ("met-by-both", ["9:00", "8:00:59.997"], "The query: 9:00 is too late"),

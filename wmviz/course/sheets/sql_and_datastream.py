@@ -100,12 +100,14 @@ def met_by_both() -> Task:
     row = "t2@8:00:55"
     in_query_ms, in_program_ms = (wmviz.simulate(job).seen_watermarks[row] for job in (QUERY, PROGRAM))
     shared = {
-        time_ms("8:00:50"): "A row meets the watermark of the rows before it. And 8:00:55 is not the newest time.",
-        time_ms("8:00:49.999"): "A row meets the watermark of the rows before it. And 8:00:55 is not the newest time.",
+        time_ms("8:00:50"): "You took off 5 s from the row's own time. A row meets the watermark of those before it.",
+        time_ms(
+            "8:00:49.999"
+        ): "You took off 5 s from the row's own time. A row meets the watermark of those before it.",
         time_ms("8:01:04.998"): "That is the newest event time. The bound comes off.",
         time_ms("8:00:59.999"): "That comes later: 8:01:04.999 is not there yet when t2's 8:00:55 arrives.",
     }
-    in_query = shared | {in_program_ms: "SQL takes the expression as it stands. The −1 ms belongs to the other one."}
+    in_query = shared | {in_program_ms: "SQL takes the expression as it stands. The −1 ms belongs to the program."}
     in_program = shared | {in_query_ms: "The DataStream API takes 1 ms more off."}
 
     def judge(answer: object) -> Verdict:
@@ -126,7 +128,7 @@ def met_by_both() -> Task:
         judge,
         (
             "Which rows arrive before it? The newest event time among them counts.",
-            "In SQL the watermark is the expression as it stands: newest − bound. In the other 1 ms comes off.",
+            "In SQL the watermark is the expression as it stands: newest − bound. In the program it is 1 ms less.",
             "The newest event time is 8:01:04.998, the bound 5 s.",
         ),
     )
