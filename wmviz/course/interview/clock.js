@@ -1,16 +1,18 @@
 // The clock of an answer: it only shows what time it is; how long an answer took is measured in Python.
 function render({ model, el }) {
+  const line = document.createElement("div"); // el itself has the styles of its place in the box
   const text = document.createElement("span");
   const track = document.createElement("span");
   const bar = document.createElement("span");
   text.setAttribute("role", "timer");
   track.setAttribute("aria-hidden", "true");
-  el.style.cssText = "display:flex;align-items:center;gap:10px;color:var(--jp-ui-font-color1, inherit)";
+  line.style.cssText = "display:flex;align-items:center;gap:10px;color:var(--jp-ui-font-color1, inherit)";
   track.style.cssText = "width:12em;height:6px;border:1px solid currentColor;border-radius:4px;overflow:hidden";
   bar.style.cssText = "display:block;height:100%;background:#4a6fa5";
   text.style.cssText = "font-variant-numeric:tabular-nums";
   track.append(bar);
-  el.append(track, text);
+  line.append(track, text);
+  el.append(line);
 
   let since = performance.now();
   let shown = 0;
