@@ -49,6 +49,7 @@ SHEETS = {
     "14": "pyflink_traps",
     "15": "diagnose",
     "16": "claims",
+    "17": "at_work",
 }
 """Number of the lesson → module in ``wmviz.course.sheets`` that holds the tasks of its exercise sheet."""
 
