@@ -190,3 +190,16 @@ def test_a_card_plays_its_scenario():
     stage = card("the-bet").play()
     assert isinstance(run_of(card("the-bet").job()), Run)
     assert stage.trace.scenario.name == "idle-bet"
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(300)
+def test_flink_says_the_same_to_every_job_of_a_card_that_it_can_replay(flink):
+    from wmviz.comparison import compare
+    from wmviz.flink.limits import replayable
+
+    jobs = {c.job(name): None for c in ALL for name in ("", *c.jobs)}
+    asked = [s for s in jobs if replayable(s) and len(s.events) < 1_000]
+    assert len(asked) >= 40
+    comparisons = [compare(s, trace) for s, trace in zip(asked, flink.run_many(asked), strict=True)]
+    assert [str(c) for c in comparisons if not c.same] == []
