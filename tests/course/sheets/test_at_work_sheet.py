@@ -77,7 +77,7 @@ WRONG = [
     ("safe-change", resumed(bound="10 min").replace(bound="10 min"), "its past is as it is"),
     ("safe-change", sheet.LONGER.replace(happenings=[]), "must be stopped with a savepoint"),
     ("restart-plan", plan("10 min"), "is found 9 min 50 s after it was written"),
-    ("restart-plan", plan("20 s"), "the job does little else"),
+    ("restart-plan", plan("20 s"), "takes more than half of the time"),
     ("restart-plan", plan("50 s", "4 min"), "its transaction ends while the job is down"),
     ("restart-plan", plan("1 min", "5 min"), "has to live for 1 min + 5 s + 4 min"),
     ("restart-plan", plan("80 s"), "it reads 7 events again"),

@@ -70,7 +70,7 @@ WRONG = [
     ("second-firing", sheet.CALM.replace(bound="1 min"), "The bound moves the firing"),
     ("second-firing", sheet.CALM.replace(bound="0 s", lateness="5 min"), "east@0:09:55 is late in your run"),
     ("second-firing", sheet.CALM.replace(events=[]), "The counts are what they are"),
-    ("second-firing", sheet.CALM.replace(window="5 min"), "Let them as they are"),
+    ("second-firing", sheet.CALM.replace(window="5 min"), "Leave them as they are"),
     (
         "second-firing",
         sheet.CALM.replace(checkpoints={"interval": "1 min"}, happenings=[{"what": "crash", "at": "0:13"}]),

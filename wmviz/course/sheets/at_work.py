@@ -359,7 +359,8 @@ def _judge_safe_change(job: Scenario) -> Verdict:
             f"Nothing is lost, but the results of 8 o'clock come at {time_text(last_ms)}. They are due by 9:35."
         )
     return right(
-        f"A bound sets no timers. The price: the results come at {time_text(last_ms)}, and each later one, too."
+        "A bound sets no timers. The price: from now on each result waits for it. Those of 8 o'clock come at "
+        f"{time_text(last_ms)}."
     )
 
 
@@ -411,7 +412,7 @@ def _first_fault(job: Scenario) -> str:
     assert job.checkpoints is not None
     every = duration_text(job.checkpoints.interval_ms)
     if job.checkpoints.interval_ms < 2 * CHECKPOINT_MS:
-        return f"a checkpoint takes 20 s. With one every {every} the job does little else."
+        return f"a checkpoint takes 20 s. One every {every} takes more than half of the time."
     timeout_ms = job.transaction_timeout_ms
     if timeout_ms is not None and timeout_ms < job.checkpoints.interval_ms:
         return f"a transaction ends after {duration_text(timeout_ms)}, before its checkpoint comes, and the job fails."

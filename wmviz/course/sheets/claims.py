@@ -289,7 +289,7 @@ def _judge_second_firing(job: Scenario) -> Verdict:
     if job.events != CALM.events:
         return wrong("The counts are what they are. Change the settings of the job, or what happens to it.")
     if (job.window.type, job.window.size_ms, job.window.time) != ("tumbling", CALM.window.size_ms, "event"):
-        return wrong("The claim is about these windows: 10 min long, by event time. Let them as they are.")
+        return wrong("The claim is about these windows: 10 min long, by event time. Leave them as they are.")
     run = wmviz.simulate(job)
     behind = sorted(_late(run))
     if behind:
