@@ -44,10 +44,13 @@ wmviz {wmviz}: the course, without a network
 
 For {system} on {machine}{glibc}, with Python {python}.{brought}
 
-1. Unpack:    tar -xf {name}.tar
-2. Install:   python3 {name}/install.py            into the folder wmviz here; or name another one after it
-3. Look:      cd wmviz && make doctor ARGS=--run   says what is missing, and starts Flink once
-4. Open:      make lab
+1. Unpack it:         tar -xf {name}.tar
+2. Install:           python3 {name}/install.py
+3. Look:              cd wmviz && make doctor ARGS=--run
+4. Open the course:   make lab
+
+Step 2 makes the folder wmviz here; for another one name it after install.py. Step 3 says what this machine lacks, and
+starts Flink once.
 
 The installer runs on any Python from 3.8 on, and looks for Python {python} itself. It needs {room:.1f} GB of disk
 and no network. It writes into the folder of the course only.
