@@ -16,6 +16,7 @@ from wmviz.course.memory import forget, progress
 from wmviz.course.questions import CourseError, Verdict, given
 from wmviz.course.reading import readable
 from wmviz.course.session import check, hint, outcome, predict, quiz
+from wmviz.course.voting import tally, vote
 
 __all__ = [
     "CourseError",
@@ -36,4 +37,6 @@ __all__ = [
     "quiz",
     "readable",
     "run_with",
+    "tally",
+    "vote",
 ]
