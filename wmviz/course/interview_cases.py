@@ -65,11 +65,19 @@ RUNGS: dict[str, dict[str, Any]] = {
     "sink": {"checkpoints": _CHECKPOINTS, "happenings": [_BEFORE_THE_CHECKPOINT], "sink": "append"},
 }
 """What each rung of the ladder changes in `LADDER`."""
+_TITLES = {
+    "bound": "Question 1: the bound",
+    "idle": "Question 2: a partition is silent",
+    "harm": "Question 3: it was only cut off",
+    "crash": "Question 4: a crash after the results",
+    "overwrite": "Question 5: a crash after the state was deleted",
+    "sink": "Question 6: what readers see",
+}
 
 
 def rung(name: str, **changes: Any) -> Scenario:
     """Give a rung of the ladder, with more changes if there are any."""
-    return LADDER.replace(name=f"ladder-{name}", **{**RUNGS[name], **changes})
+    return LADDER.replace(name=f"ladder-{name}", title=_TITLES[name], **{**RUNGS[name], **changes})
 
 
 def hour(trace: Trace, key: str, start: str = "6:00") -> Any:
