@@ -16,7 +16,7 @@ from wmviz.scenario import Event, Scenario, ScenarioError, Window
 from wmviz.trace import Kind, Trace
 
 if TYPE_CHECKING:
-    from wmviz import charts, course, flink, lag
+    from wmviz import charts, course, flink, lag, own
     from wmviz.comparison import compare
     from wmviz.diagnosis import diagnose
     from wmviz.stage import play
@@ -38,6 +38,7 @@ __all__ = [
     "diagnose",
     "flink",
     "lag",
+    "own",
     "play",
     "scenario",
     "scenarios",
@@ -53,6 +54,7 @@ _LAZY = {
     "diagnose": ("wmviz.diagnosis", "diagnose"),
     "flink": ("wmviz.flink", None),
     "lag": ("wmviz.lag", None),
+    "own": ("wmviz.own", None),
     "play": ("wmviz.stage", "play"),
 }
 

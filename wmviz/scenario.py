@@ -182,6 +182,45 @@ class Scenario:
         except ValueError as error:  # a name that no file can have, or a number that no int is read from
             raise ScenarioError(f"{str(path)!r} cannot be read: {str(error).partition(';')[0]}") from None
 
+    @classmethod
+    def from_frame(cls, frame: Any, *columns: Any, **options: Any) -> Scenario:
+        """Make a scenario of a pandas table of your own; the short form of `wmviz.own.read_frame`.
+
+        Parameters
+        ----------
+        frame
+            A pandas table, with a row for each event.
+        *columns, **options
+            As for `wmviz.own.read_frame`: the columns event_time, arrival_time, key, value and partition, in this order
+            or by name; how they are read; and the fields of a scenario: ``bound="2 min"``.
+
+        Warns
+        -----
+        OwnEventsWarning
+            If rows were set aside, or something was assumed. `wmviz.own.read_frame` gives the rows and the reasons.
+
+        Raises
+        ------
+        ScenarioError
+            If a column is missing, no row can be read, or a setting is wrong.
+        """
+        return _own_events("read_frame", frame, columns, options)
+
+    @classmethod
+    def from_csv(cls, path: str | Path, *columns: Any, **options: Any) -> Scenario:
+        """Make a scenario of a CSV file of your own; as `from_frame`; see `wmviz.own.read_csv`."""
+        return _own_events("read_csv", path, columns, options)
+
+    @classmethod
+    def from_json_lines(cls, path: str | Path, *columns: Any, **options: Any) -> Scenario:
+        """Make a scenario of a file with a JSON object in each line; see `wmviz.own.read_json_lines`."""
+        return _own_events("read_json_lines", path, columns, options)
+
+    @classmethod
+    def from_parquet(cls, path: str | Path, *columns: Any, **options: Any) -> Scenario:
+        """Make a scenario of a Parquet file, with pyarrow; see `wmviz.own.read_parquet`."""
+        return _own_events("read_parquet", path, columns, options)
+
     def to_json(self) -> dict[str, Any]:
         """Give the scenario as JSON data; fields that have their default are left out."""
         changed = [field for field in FIELDS if getattr(self, field.attribute) != field.default]
@@ -213,8 +252,29 @@ class Scenario:
         window = replace(self.window, time="processing", trigger="default")
         return replace(self, name=f"{self.name}-by-server-clock", window=window, strategy="none", lateness_ms=0)
 
-    def sample(self, keys: int) -> Scenario:
-        """Keep the events of the first `keys` keys, in order of arrival; the settings stay."""
+    def sample(self, keys: int | None = None, *, most: int | None = None) -> Scenario:
+        """Give a part of the events, in order of arrival; the settings stay.
+
+        Parameters
+        ----------
+        keys
+            Keep the first so many keys. The watermark then follows their events alone.
+        most
+            Or keep a stretch of at most so many events, without a gap, where there are late events and firings; and
+            before it the few events that the watermark came from, so that an event is late in the stretch if it is
+            late in the whole run. `about` says what was left out.
+
+        Raises
+        ------
+        ScenarioError
+            If neither is given, or both, or `most` is too small.
+        """
+        if (keys is None) == (most is None):
+            raise ScenarioError("sample takes one number: write sample(keys=20) or sample(most=2_000)")
+        if most is not None:
+            from wmviz.own.stretch import stretch  # it runs the engine, which imports this module
+
+            return stretch(self, most)
         kept = set(list(dict.fromkeys(event.key for event in self.events))[:keys])
         events = tuple(event for event in self.events if event.key in kept)
         return replace(self, name=f"{self.name}-sample", events=events, generated=None)
@@ -261,6 +321,14 @@ class Scenario:
     def __repr__(self) -> str:
         """Say in a line what it is."""
         return f"<Scenario {self.name}: {len(self.events)} events>"
+
+
+def _own_events(reader: str, source: Any, columns: tuple[Any, ...], options: dict[str, Any]) -> Scenario:
+    from wmviz import own  # it needs pandas, which nothing else here does
+
+    read: own.OwnEvents = getattr(own, reader)(source, *columns, **options)
+    own.warn_of(read, stacklevel=3)
+    return read.scenario
 
 
 def check_scenario(value: Any, taker: str) -> None:
