@@ -13,7 +13,7 @@ from wmviz.course.answers import AnswerError, read_number
 from wmviz.course.judging import judge_names, judge_number
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.course.sheets.bikes import part
-from wmviz.course.sheets.pyflink_code import Call, Made, Reading, flow, read
+from wmviz.course.sheets.pyflink_code import Call, Made, Reading, Stream, flow, read
 from wmviz.scenario import Scenario
 from wmviz.times import DAY_MS, MIN_MS, time_text
 
@@ -295,9 +295,18 @@ def _judge_without_time(found: Reading) -> Verdict:
         return wrong(
             "It runs, but the rows without a time are gone without a word: nobody sees that a clock is broken."
         )
+    if not all(_is_text(branch) for branch in branches):
+        return wrong(
+            "Flink unites streams of one type only, and the totals are text: map the rows to text, with Types.STRING()."
+        )
     if any(flow(found, branch, row) for branch in beside for row in TIMED):
         return wrong("Beside the totals rows come out that have a time: they are counted already.")
     return right("Who has no time goes another way before the strategy, and somebody sees it there.")
+
+
+def _is_text(branch: Stream) -> bool:
+    """Say whether a stream is declared to be text, as the totals are."""
+    return any(each.callee == "Types.STRING" for each in _types(branch.calls[-1]))
 
 
 def _made_up(given: object) -> str:
