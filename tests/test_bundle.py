@@ -27,6 +27,22 @@ ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / "tools"
 
 
+LOCK = """\
+crcmod==1.7 ; sys_platform != 'none' \\
+    --hash=sha256:aa \\
+    --hash=sha256:bb
+    # via apache-beam
+debugpy==1.8
+    --hash=sha256:cc
+numpy==2.1.3 ; python_full_version < '{python}.5'
+    --hash=sha256:dd
+numpy==2.2.0 ; python_full_version >= '{python}.5'
+    --hash=sha256:ee
+pandas==2.2.3 ; sys_platform == 'none'
+    --hash=sha256:ff
+""".replace("{python}", "{}.{}".format(*sys.version_info))
+
+
 def load(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
     assert spec is not None
@@ -81,7 +97,7 @@ def bundle(tool: ModuleType, wheels: list[Path], tmp_path: Path) -> Path:
     texts = {
         "INSTALL.txt": tool.install_text("course", about, 10**9),
         "bundle.json": json.dumps({**about, "glibc": ""}),
-        "wheels.txt": tool.requirements(wheels),
+        "wheels.txt": tool.requirements(tool.read_lock(LOCK)[:3], wheels),
     }
     tool.write(tmp_path / "out" / "course.tar", "course", copied, texts)
     with tarfile.open(tmp_path / "out" / "course.tar") as archive:
@@ -115,11 +131,31 @@ def test_the_bundle_says_what_is_in_it(bundle: Path) -> None:
     assert about["python"] == "{}.{}".format(*sys.version_info)
 
 
-def test_each_wheel_is_named_with_its_hash(tool: ModuleType, wheels: list[Path]) -> None:
-    lines = tool.requirements(wheels).splitlines()
+def test_each_wheel_is_named_with_its_hash_and_its_condition(tool: ModuleType, wheels: list[Path]) -> None:
+    lines = tool.requirements(tool.read_lock(LOCK)[:3], wheels).splitlines()
     pinned = [Requirement(line.partition(" --hash")[0]) for line in lines]
-    assert [str(pin) for pin in pinned[:2]] == ["crcmod==1.7", "debugpy==1.8"]
+    assert [str(pin.specifier) for pin in pinned] == ["==1.7", "==1.8", "==2.1.3"]
+    assert pinned[2].marker is not None
     assert lines[0].endswith(hashlib.sha256(wheels[0].read_bytes()).hexdigest())
+
+
+def test_a_package_without_a_wheel_stops_the_bundle(tool: ModuleType, wheels: list[Path]) -> None:
+    with pytest.raises(tool.bootstrap.SetupError, match=r"there are 0 wheels of numpy==2\.2\.0"):
+        tool.requirements(tool.read_lock(LOCK), wheels)
+
+
+def test_the_bundle_fits_the_oldest_and_the_newest_python_of_its_version(tool: ModuleType) -> None:
+    oldest, more = tool.needed(tool.read_lock(LOCK))
+    assert oldest[0].pinned() == "crcmod==1.7 --hash=sha256:aa --hash=sha256:bb\n"
+    assert [str(one.requirement.specifier) for one in oldest] == ["==1.7", "==1.8", "==2.1.3"]
+    assert [str(one.requirement.specifier) for one in more] == ["==2.2.0"]
+
+
+def test_the_whole_lock_is_read(tool: ModuleType) -> None:
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    lock = tool.read_lock(text)
+    assert sum(one.hashes.count("--hash=sha256:") for one in lock) == text.count("--hash=sha256:")
+    assert sum(len(part) for part in tool.needed(lock)) > 100
 
 
 def test_the_oldest_glibc_is_that_of_the_wheel_that_asks_for_most(tool: ModuleType, wheels: list[Path]) -> None:

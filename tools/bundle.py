@@ -24,8 +24,12 @@ import zipfile
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 import bootstrap
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name, parse_wheel_filename
 
 ROOT = bootstrap.ROOT
 WORK = ROOT / "build" / "bundle"
@@ -75,22 +79,62 @@ def get_pip() -> list[str]:
     return [program, "-m", "pip"]
 
 
-def make_wheels(folder: Path) -> list[Path]:
-    """Fetch or build a wheel of each package in the lock."""
+class Locked(NamedTuple):
+    """A package in requirements.lock, with its hashes."""
+
+    requirement: Requirement
+    hashes: str
+
+    def pinned(self) -> str:
+        """Name it without the condition for which it is locked."""
+        return f"{self.requirement.name}{self.requirement.specifier} {self.hashes}\n"
+
+
+def read_lock(text: str) -> list[Locked]:
+    """Read the packages of a lock."""
+    blocks = re.findall(r"^\w.*?(?=^\w|\Z)", text, re.MULTILINE | re.DOTALL)
+    pairs = [(block.splitlines()[0].rstrip("\\ "), re.findall(r"--hash=\S+", block)) for block in blocks]
+    return [Locked(Requirement(line), " ".join(hashes)) for line, hashes in pairs]
+
+
+def needed(lock: list[Locked]) -> list[list[Locked]]:
+    """Give what the oldest and, beyond that, what the newest Python of this version needs on this system.
+
+    The lock has other versions of a few packages for 3.11.2 than for 3.11.7; the bundle must fit both.
+    """
+    oldest, newest = (
+        [one for one in lock if one.requirement.marker is None or one.requirement.marker.evaluate(environment)]
+        for environment in ({**default_environment(), "python_full_version": f"{PYTHON}.{n}"} for n in (0, 99))
+    )
+    return [oldest, [one for one in newest if one not in oldest]]
+
+
+def make_wheels(folder: Path, parts: list[list[Locked]]) -> list[Path]:
+    """Fetch or build a wheel of each package."""
     shutil.rmtree(folder, ignore_errors=True)
-    wheel = [*get_pip(), "wheel", "--quiet", "--no-input", "--no-deps", "--require-hashes", "--wheel-dir", str(folder)]
+    wheel = [*get_pip(), "wheel", "--quiet", "--no-input", "--no-deps", "--require-hashes", "--ignore-requires-python"]
     # The tools that build a package are not in the lock; their versions are pinned here.
     os.environ["PIP_CONSTRAINT"] = str(bootstrap.BUILD_CONSTRAINTS)
-    bootstrap.must([*wheel, "--requirement", str(bootstrap.LOCK)], "the wheels could not be had")
+    asked = WORK / "asked.txt"
+    for part in filter(None, parts):  # one after the other: a package may be in both, in two versions
+        asked.write_text("".join(one.pinned() for one in part), encoding="utf-8")
+        command = [*wheel, "--wheel-dir", str(folder), "--requirement", str(asked)]
+        bootstrap.must(command, "the wheels could not be had")
     return sorted(folder.glob("*.whl"))
 
 
-def requirements(wheels: list[Path]) -> str:
-    """Name each wheel with its hash: the lock of the bundle. The lock itself has no hashes of what is built here."""
+def requirements(lock: list[Locked], wheels: list[Path]) -> str:
+    """Name each package with the hash of its wheel: the lock of the bundle, as the lock knows no wheel built here."""
+    by_name = {parse_wheel_filename(wheel.name)[:2]: wheel for wheel in wheels}
     lines = []
-    for wheel in wheels:
-        name, number = wheel.name.split("-")[:2]
-        lines.append(f"{name}=={number} --hash=sha256:{digest(wheel)}")
+    for one in lock:
+        name = canonicalize_name(one.requirement.name)
+        found = [
+            wheel for (of, version), wheel in by_name.items() if of == name and version in one.requirement.specifier
+        ]
+        if len(found) != 1:
+            raise bootstrap.SetupError(f"there are {len(found)} wheels of {one.requirement}; there must be one.")
+        lines.append(f"{one.requirement} --hash=sha256:{digest(found[0])}")
     return "\n".join(lines) + "\n"
 
 
@@ -238,7 +282,8 @@ def make(out: Path, with_python: bool) -> Path:
     """Make the bundle."""
     WORK.mkdir(parents=True, exist_ok=True)
     bootstrap.say(f"fetching and building the wheels for Python {PYTHON} ...")
-    wheels = make_wheels(WORK / "wheels")
+    parts = needed(read_lock(bootstrap.LOCK.read_text(encoding="utf-8")))
+    wheels = make_wheels(WORK / "wheels", parts)
     python = get_python(WORK / "python") if with_python else None
     files = copy_project(WORK / "project")
     copied = list(members(wheels, WORK / "project", files, python))
@@ -247,7 +292,7 @@ def make(out: Path, with_python: bool) -> Path:
     texts = {
         "INSTALL.txt": install_text(name, about, sum(path.stat().st_size for _, path in copied)),
         "bundle.json": json.dumps(about, indent=1) + "\n",
-        "wheels.txt": requirements(wheels),
+        "wheels.txt": requirements([one for part in parts for one in part], wheels),
     }
     path = out / f"{name}.tar"
     write(path, name, copied, texts)
