@@ -1,7 +1,8 @@
 """The stage in a browser: ``python -m benchmarks.stage_speed``.
 
-Changed frames per second while it plays, beside an empty page in the same run, and the time from a slider's move to the
-redrawn picture in JupyterLab. A frame counts as changed only if the line of the present has moved.
+Changed frames per second while it plays, beside an empty page in the same run; in JupyterLab the time from running a
+cell to its first picture, and from a slider's move to the redrawn one. A frame counts as changed only if the line of
+the present has moved.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from wmviz.stage import save_html
 
 AIM_FRAMES = {200: 50, 2_000: 50, 20_000: 45}
 AIM_SLIDER_MS = {200: 100, 2_000: 250, 20_000: 1_000}
+AIM_FIRST_MS = {200: 500}
 SECONDS = 3
 ROUNDS = 3
 MOVES = 9
@@ -55,6 +57,21 @@ MOVE = """(stop) => new Promise((resolve) => {
   slider.value = stop;
   slider.dispatchEvent(new Event("input"));
 })"""
+
+# From the keys that run a cell to the frame after its stage is drawn; another stage is there already.
+FIRST = """(before) => {
+  window.firstPicture = new Promise((resolve) => {
+    let begun = null;
+    const started = (event) => { if (event.key === "Enter") begun = performance.now(); };
+    addEventListener("keydown", started, { capture: true });
+    const watcher = new MutationObserver(() => {
+      if (document.querySelectorAll(".wmviz-plane").length <= before) return;
+      watcher.disconnect();
+      requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - begun)));
+    });
+    watcher.observe(document.body, { childList: true, subtree: true });
+  });
+}"""
 
 # The way to Python and back alone: a value that is refused.
 REFUSED = """(text) => new Promise((resolve) => {
@@ -120,6 +137,31 @@ def slider_ms(browser: Browser, address: str, folder: Path, events: int) -> tupl
     return statistics.median(moved[2:]), statistics.median(refused[2:])
 
 
+def first_ms(browser: Browser, address: str, folder: Path, events: int) -> float:
+    """Measure the median time in ms from running a cell to its picture, in a notebook that has a stage already."""
+    cell = "import wmviz\nfrom wmviz import Scenario\nwmviz.play(wmviz.scenario('leaderboard'))"
+    write_notebook(folder / f"first-{events}.ipynb", cell, f"wmviz.play({scenario_code(events)})")
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{address}/lab/tree/first-{events}.ipynb?reset")
+    page.get_by_text("| Idle").wait_for(timeout=WAIT_MS)
+    taken = []
+    page.locator(".jp-CodeCell").first.click()
+    page.keyboard.press("Control+Enter")
+    page.locator(".wmviz-plane").wait_for(timeout=WAIT_MS)
+    for _ in range(MOVES):
+        page.locator(".jp-CodeCell .jp-InputArea-editor").nth(1).click()
+        page.wait_for_timeout(REST_MS + events // 4)
+        page.evaluate(FIRST, 1)
+        page.keyboard.press("Control+Enter")
+        taken.append(page.evaluate("window.firstPicture"))
+        page.keyboard.press("Escape")
+        page.get_by_role("menuitem", name="Edit", exact=True).click()
+        page.get_by_role("menuitem", name="Clear Cell Output", exact=True).click()
+        page.wait_for_function("document.querySelectorAll('.wmviz-plane').length === 1")
+    page.close()
+    return statistics.median(taken)
+
+
 def main() -> int:
     """Print each measure beside its aim; 1 if one is missed."""
     missed = 0
@@ -135,6 +177,11 @@ def main() -> int:
             missed += bool(verdict)
             print(f"frames per second, {name:14} {found:6.1f}{aim}{verdict}", flush=True)
         with jupyterlab(folder, home) as address:
+            for events in AIM_FRAMES:
+                found, aim = first_ms(browser, address, folder, events), AIM_FIRST_MS.get(events)
+                missed += aim is not None and found > aim
+                verdict = "" if aim is None else f"  aim {aim}{'  MISSED' if found > aim else ''}"
+                print(f"cell to first picture, {events:,} events: {found:4.0f} ms{verdict}", flush=True)
             for events, aim_ms in AIM_SLIDER_MS.items():
                 found, way = slider_ms(browser, address, folder, events)
                 verdict = "  MISSED" if found > aim_ms else ""
