@@ -158,6 +158,22 @@ FACTS = {
         hour(wmviz.simulate(wmviz.scenario("transactional-sink")), "r4471") == [2000, 3000]
     ),
     "With 20 hours I would keep up to 21 hours for each runner": len(ALL_DAY.state().windows) == 21,
+    '| 1 | `"bound"` | nothing |': RUNGS["bound"] == {},
+    "partition 1 delivers nothing from 6:25 to 7:24:10": (
+        RUNGS["idle"] == {"happenings": [SILENCE]}
+        and (SILENCE["partition"], SILENCE["at"], SILENCE["until"]) == (1, "6:25", "7:24:10")
+    ),
+    "the same, with an idle timeout of 10 min": RUNGS["harm"] == {**RUNGS["idle"], "idle_timeout": "10 min"},
+    "both partitions deliver; checkpoints every 10 min, a crash at 7:03:30": (
+        [(h["what"], h["at"]) for h in RUNGS["crash"]["happenings"]] == [("crash", "7:03:30")]
+        and RUNGS["crash"]["checkpoints"]["interval"] == "10 min"
+    ),
+    "as in question 3, with checkpoints and a crash at 7:24:30": (
+        RUNGS["overwrite"]["happenings"][0] == SILENCE
+        and RUNGS["overwrite"]["happenings"][1]["at"] == "7:24:30"
+        and RUNGS["overwrite"]["idle_timeout"] == RUNGS["harm"]["idle_timeout"]
+    ),
+    "as in question 4, with three sinks": RUNGS["sink"] == {**RUNGS["crash"], "sink": "append"},
     "r9 sends to partition 1": {e.partition for e in LADDER.events if e.key == "r9"} == {1},
     "The bound is 2 min, the lateness 20 min": (LADDER.bound_ms, LADDER.lateness_ms) == (120_000, 1_200_000),
     "7:02, arrives at 7:02:10, and the 6 am windows fire then. r4471 has 2,000 m": (
@@ -259,7 +275,7 @@ def test_every_question_has_an_answer_and_points_from_0_to_3():
     parts = PROSE.split("### Question ")[1:]
     assert len(parts) == len(RUNGS) == 6
     for part in parts:
-        assert "<summary><b>A strong answer</b></summary>" in part
+        assert "<summary><b>A strong answer, and points for yours</b></summary>" in part
         assert re.findall(r"^\| (\d) \| .+ \|$", part, re.MULTILINE) == ["0", "1", "2", "3"]
         assert "**On the stage**" in part
 

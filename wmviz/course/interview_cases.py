@@ -212,7 +212,7 @@ def tried(designs: Mapping[str, Scenario], readers_see: Callable[[Trace], str]) 
 def wait(trace: Trace) -> str:
     """Say how long after its end a window's first result came, by the server's clock: the median."""
     firsts = [f.at_ms - f.window.end_ms for f in trace.all_firings if f.nth == 1 and f.window.end_ms is not None]
-    return duration_text(int(median(firsts))) if firsts else "no result"
+    return duration_text(int(median(firsts))).replace("-", "−") if firsts else "no result"
 
 
 def rows_of(trace: Trace, key: str) -> str:
