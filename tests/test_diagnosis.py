@@ -18,7 +18,9 @@ import pytest
 
 import wmviz
 from wmviz.__main__ import main
-from wmviz.diagnosis import Diagnosis, DiagnosisError, answers, case, causes, facts, result
+from wmviz.diagnosis import Diagnosis, DiagnosisError, answers, case
+from wmviz.diagnosis import of as diagnosis_of
+from wmviz.diagnosis.options import client_of
 from wmviz.flink.broken import HEALTHY, JOBS, RECORDINGS
 
 MIN, MAX = -(2**63), 2**63 - 1
@@ -29,9 +31,8 @@ def dump(name):
     return answers.load(RECORDINGS / f"{name}.json")
 
 
-def look(told, acceptable_ms=None) -> Diagnosis:
-    one = case.Case(facts.read(told), acceptable_ms)
-    return result.make(one, *causes.find(one))
+def look(told, acceptable_ms=None, silence_ms=None) -> Diagnosis:
+    return diagnosis_of(told, case.Limits(acceptable_ms, silence_ms))
 
 
 def names(diagnosis):
@@ -459,6 +460,265 @@ def test_late_events_that_no_counter_has_are_a_side_output_perhaps():
 
 def test_late_events_that_make_windows_fire_again_are_counted():
     assert names(look(with_late_samples("steady-traffic", out=lambda index: index))) == []
+
+
+# ------------------------------------------------------------------------------- silence: the topic's, or a partition's
+
+
+def silent_since(quiet_ms, name="steady-traffic"):
+    """Let no source read anything between the readings; every watermark stands."""
+    first = {}
+
+    def edit(number, title, metric, value):
+        return quiet_ms if metric.endswith("sourceIdleTime") else first.setdefault((title, metric), value)
+
+    return change(name, edit, samples=False)
+
+
+def aged(told, ms):
+    """Let the job be so old."""
+    for reading in told.readings:
+        detail = reading[f"/jobs/{told.job}"]
+        detail["timestamps"]["RUNNING"] = detail["now"] - ms
+    return told
+
+
+def test_a_topic_that_is_silent_is_told_apart_from_a_partition_that_is():
+    """All watermarks stand, and at the same value: the newest event stands."""
+    (cause,) = look(silent_since(HOUR_MS)).causes
+    assert (cause.name, cause.certainty) == ("everything-idle", "likely")
+    assert any("because the newest event stands: no partition is behind" in sentence for sentence in cause.evidence)
+    (cause,) = look(silent_since(HOUR_MS, "idle-partition")).causes
+    assert cause.name == "everything-idle"
+    assert not any("no partition is behind" in sentence for sentence in cause.evidence)
+
+
+def test_silence_at_night_is_a_fault_only_if_it_lasts_longer_than_one_says():
+    told = silent_since(6 * HOUR_MS)
+    found = look(told, silence_ms=8 * HOUR_MS)
+    assert found.healthy
+    assert any("watermarks stand because the newest event stands" in note for note in found.notes)
+    assert names(look(told, silence_ms=5 * HOUR_MS)) == ["everything-idle"]
+
+
+def test_a_topic_with_an_event_a_minute_is_not_silent_after_half_a_minute():
+    told = aged(silent_since(30_000), 700 * MINUTE_MS)
+    assert names(look(told)) == []
+    assert look(aged(silent_since(30_000), 10 * MINUTE_MS)).causes[0].certainty == "possible"
+    busy = aged(silent_since(30 * MINUTE_MS), 700 * MINUTE_MS)
+    assert any("on average" in sentence for sentence in look(busy).causes[0].evidence)
+
+
+def thin(records):
+    """Let the input that still moves read so few records between the readings, as at night."""
+
+    def edit(number, title, metric, value):
+        if title.startswith("Source") and metric.startswith("0.") and metric.endswith(("RecordsIn", "RecordsOut")):
+            return 100_000 + number * records
+        return 50_000 if metric.startswith("1.") and metric.endswith(("RecordsIn", "RecordsOut")) else value
+
+    return aged(change("idle-partition", edit, samples=False), 8 * HOUR_MS)
+
+
+def test_where_traffic_is_thin_one_silent_partition_may_be_chance():
+    found = look(thin(1))
+    assert names(found) == []
+    assert any("Traffic is thin: 1 records" in note and "subtask 1" in note.lower() for note in found.notes)
+    assert names(look(thin(5))) == ["idle-partition"]
+
+
+# ------------------------------------------------------------------------------------------------- two causes at once
+
+
+def every(*edits):
+    """Change a metric by several edits, one after the other."""
+
+    def edit(number, title, metric, value):
+        for each in edits:
+            value = each(number, title, metric, value) if value is not None else None
+        return value
+
+    return edit
+
+
+def trailing(ms):
+    """Let watermarks trail fresh events by so much more, as a larger bound does."""
+
+    def edit(number, title, metric, value):
+        if metric.endswith("watermarkLag"):
+            return int(value) + ms
+        return moved(lambda mark: mark - ms)(number, title, metric, value)
+
+    return edit
+
+
+IN_SECONDS = moved(lambda ms: ms // 1000)
+DROPS = counting(5, 5)
+
+
+@pytest.mark.parametrize(
+    ("recording", "edit", "expected"),
+    [
+        ("idle-partition", DROPS, ["idle-partition", "bound-too-small"]),
+        ("idle-partition", trailing(10 * MINUTE_MS), ["idle-partition", "bound-too-large"]),
+        ("more-subtasks-than-partitions", IN_SECONDS, ["wrong-timestamps", "more-subtasks-than-partitions"]),
+        (
+            "more-subtasks-than-partitions",
+            trailing(10 * MINUTE_MS),
+            ["more-subtasks-than-partitions", "bound-too-large"],
+        ),
+        ("wrong-timestamps", DROPS, ["wrong-timestamps", "bound-too-small"]),
+        ("bound-too-large", DROPS, ["bound-too-small", "bound-too-large"]),
+        ("unread-side-output", trailing(10 * MINUTE_MS), ["bound-too-large", "unread-side-output"]),
+        ("unread-side-output", moved(lambda ms: ms + HOUR_MS), ["wrong-timestamps"]),
+    ],
+)
+def test_of_two_causes_both_are_named_and_the_one_that_hides_the_other_comes_first(recording, edit, expected):
+    assert names(look(change(recording, edit))) == expected
+
+
+def test_a_partition_in_seconds_that_is_silent_too_is_wrong_first():
+    assert names(look(change("idle-partition", IN_SECONDS)))[0] == "wrong-timestamps"
+
+
+# ------------------------------------------------------------------------------------------------------- healthy jobs
+
+
+def test_a_bounded_job_that_has_ended_is_healthy():
+    told = dump("steady-traffic")
+    reading = json.loads(json.dumps(told.readings[-1]).replace("RUNNING", "FINISHED"))
+    found = look(replace(told, readings=[reading], samples=[]))
+    assert found.healthy
+    assert any("job is finished" in note for note in found.notes)
+
+
+def test_the_end_of_time_at_a_source_that_has_ended_is_no_time_in_the_future():
+    def edit(number, title, metric, value):
+        return MAX if metric.endswith(("Watermark", "currentWatermark")) else value
+
+    assert look(change("steady-traffic", edit, samples=False)).healthy
+
+
+def test_a_high_load_that_keeps_up_is_no_fault():
+    def edit(number, title, metric, value):
+        if metric.endswith("backPressuredTimeMsPerSecond") and title.startswith("Source"):
+            return 800
+        if metric.endswith("busyTimeMsPerSecond") and not title.startswith("Source"):
+            return 1000
+        return value
+
+    found = look(change("steady-traffic", edit))
+    assert found.healthy
+    assert any("backpressured 800 ms" in note for note in found.notes)
+
+
+def test_a_job_without_windows_and_without_watermarks_by_design_is_healthy():
+    """As noWatermarks and a flatMap: every watermark is Long.MIN_VALUE, and nothing counts late records."""
+
+    def edit(number, title, metric, value):
+        if metric.endswith(("numLateRecordsDropped", "watermarkLag")) or ".split." in metric:
+            return None
+        return MIN if metric.endswith("Watermark") else value
+
+    assert look(change("steady-traffic", edit, samples=False)).healthy
+
+
+def test_windows_by_the_servers_clock_need_no_watermark():
+    told = described("steady-traffic", "TumblingProcessingTimeWindows(5000, 0), ProcessingTimeTrigger")
+    text = json.dumps(told.readings)
+    text = re.sub(r'(Watermark", "value": ")\d+', rf"\g<1>{MIN}", text)
+    assert look(replace(told, readings=json.loads(text), samples=[])).healthy
+
+
+# --------------------------------------------------------------------------------------------------- older Flinks' form
+
+# Which fields an older Flink gives. From docs/static/generated/rest_v1_dispatcher.yml of apache/flink, as it was at
+# 1.15-SNAPSHOT and at 1.19-SNAPSHOT (commit 100cc20f40bb); what stands here is in both, so in 1.18 too. The nodes of
+# the plan are no part of the specification; their fields are those of JsonPlanGenerator since 1.0.
+OLD_FIELDS = {
+    "detail": {
+        *("jid", "name", "isStoppable", "state", "start-time", "end-time", "duration", "maxParallelism", "now"),
+        *("timestamps", "vertices", "status-counts", "plan"),
+    },
+    "vertex": {
+        *("id", "name", "maxParallelism", "parallelism", "status", "start-time", "end-time", "duration", "tasks"),
+        "metrics",
+    },
+    "node": {"id", "parallelism", "operator", "operator_strategy", "description", "optimizer_properties", "inputs"},
+}
+
+
+def as_of(version, told):
+    """Cut a recording to what an older Flink would have answered; metrics of splits came with 2.1 (FLINK-37410)."""
+    readings = json.loads(json.dumps(told.readings))
+    for reading in readings:
+        detail = reading[f"/jobs/{told.job}"]
+        for name in set(detail) - OLD_FIELDS["detail"]:
+            del detail[name]
+        for kind, entries in (("vertex", detail["vertices"]), ("node", detail["plan"]["nodes"])):
+            for entry in entries:
+                for name in set(entry) - OLD_FIELDS[kind]:
+                    del entry[name]
+        for path, entries in reading.items():
+            if path.endswith("/metrics"):
+                reading[path] = [each for each in entries if ".split." not in each["id"]]
+    once = json.loads(json.dumps(told.once))
+    once["/config"]["flink-version"] = version
+    once["/jobmanager/config"] = []
+    return replace(told, once=once, readings=readings)
+
+
+@pytest.mark.parametrize("version", ["1.18.1", "1.20.2", "2.0.1"])
+@pytest.mark.parametrize("name", [*JOBS, *HEALTHY, *(f"{name}-fixed" for name in JOBS)])
+def test_the_answers_of_older_flinks_tell_enough(version, name):
+    found = look(as_of(version, dump(name)))
+    assert names(found) == ([name] if name in JOBS else [])
+    assert found.facts.version == version
+    assert any("since 2.1" in sentence for sentence in found.unseen)
+
+
+def test_since_2_1_a_plan_may_have_null_where_there_was_nothing():
+    """FLINK-37511 made the plan an object of its own, with fields that may be null."""
+    told = dump("idle-partition")
+    readings = json.loads(json.dumps(told.readings))
+    for reading in readings:
+        for node in reading[f"/jobs/{told.job}"]["plan"]["nodes"]:
+            node.setdefault("inputs", None)
+            node["operator"] = node["optimizer_properties"] = None
+        reading[f"/jobs/{told.job}"]["plan"]["type"] = None
+    assert names(look(replace(told, readings=readings))) == ["idle-partition"]
+
+
+@pytest.mark.parametrize(
+    ("plan", "metric"), [("late runs &lt;1 min&gt;", "late_runs_<1_min>"), ("late " * 20, ("late_" * 20)[:80])]
+)
+def test_an_operator_of_the_plan_is_found_among_the_metrics(plan, metric):
+    """Flink escapes its name in the plan, and replaces letters in it and cuts it among the metrics."""
+    told = dump("unread-side-output")
+    late = look(told).causes[0].evidence[0].split("'")[1]
+    readings = json.loads(json.dumps(told.readings).replace(f".{late}.", f".{metric}."))
+    for reading in readings:
+        for node in reading[f"/jobs/{told.job}"]["plan"]["nodes"]:
+            node["description"] = node["description"].replace(f"- {late}<br/>", f"- {plan}<br/>")
+    assert plan in json.dumps(readings)
+    (cause,) = look(replace(told, readings=readings)).causes
+    assert (cause.name, cause.certainty) == ("unread-side-output", "likely")
+    assert "&lt;" not in repr(cause)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("10000", 10), ("10 s", 10), ("10s", 10), ("1 min", 60), ("5000 ms", 5), ("PT20S", 10), ("often", 10)],
+)
+def test_how_often_the_cluster_collects_numbers_is_read_in_each_form(flink_like, text, seconds):
+    """Before 2.0 it was a number of ms; what cannot be read is Flink's default."""
+    flink_like.special["/jobmanager/config"] = (
+        200,
+        {},
+        json.dumps([{"key": "metrics.fetcher.update-interval", "value": text}]).encode(),
+    )
+    asking = answers.begin(client_of(flink_like.address), None)
+    assert asking.wait_s() == max(seconds + answers.SLACK_S, answers.LEAST_WAIT_S)
 
 
 # ---------------------------------------------------------------------------------------------------- dumps and files

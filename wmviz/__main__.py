@@ -29,10 +29,11 @@ def _diagnose(chosen: argparse.Namespace) -> int:
             chosen.job,
             wait=_wait(chosen.wait),
             token=chosen.token or os.environ.get("WMVIZ_TOKEN"),
-            user=chosen.user,
+            user=chosen.user or os.environ.get("WMVIZ_USER"),
             password=chosen.password or os.environ.get("WMVIZ_PASSWORD"),
             ca=chosen.ca,
             acceptable_delay=chosen.acceptable_delay,
+            acceptable_silence=chosen.acceptable_silence,
             limit_s=chosen.limit,
             tell=None if chosen.json or chosen.quiet else lambda sentence: print(sentence, file=sys.stderr, flush=True),
         )
@@ -81,10 +82,11 @@ def _add_diagnose(command: argparse.ArgumentParser) -> None:
     command.add_argument("--job", help="name or id of the job; needed where several run")
     command.add_argument("--wait", metavar="TIME", help="from reading to reading: seconds, or text as 15s")
     command.add_argument("--token", help="bearer token; better in the environment variable WMVIZ_TOKEN")
-    command.add_argument("--user", help="user, for basic authentication")
+    command.add_argument("--user", help="user, for basic authentication; or the environment variable WMVIZ_USER")
     command.add_argument("--password", help="password; better in the environment variable WMVIZ_PASSWORD")
     command.add_argument("--ca", metavar="FILE", help="certificate of your own authority, for TLS")
     command.add_argument("--acceptable-delay", metavar="TIME", help="how far a watermark may trail the events")
+    command.add_argument("--acceptable-silence", metavar="TIME", help="how long no source at all may read a record")
     command.add_argument("--limit", metavar="SECONDS", type=float, default=10.0, help="for one answer (10)")
     command.add_argument("--language", choices=("PyFlink", "Java", "SQL"), help="of the fix (that of the job)")
     command.add_argument("--save", metavar="FILE", help="keep all that was read, for later or for somebody else")

@@ -5,16 +5,15 @@ It speaks HTTP with the standard library alone, reads and never writes, and need
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 from wmviz.diagnosis import answers, facts, result
-from wmviz.diagnosis.case import Case, Cause, Check
+from wmviz.diagnosis.case import Case, Cause, Check, Limits
 from wmviz.diagnosis.causes import find
-from wmviz.diagnosis.client import LIMIT_S, Client, DiagnosisError
+from wmviz.diagnosis.client import LIMIT_S, DiagnosisError
+from wmviz.diagnosis.options import client_of, is_dump, limits_of, seconds_of
 from wmviz.diagnosis.result import Diagnosis
-from wmviz.times import TimeError, duration_ms
 
 __all__ = ["Cause", "Check", "Diagnosis", "DiagnosisError", "diagnose"]
 
@@ -31,6 +30,7 @@ def diagnose(
     password: str | None = None,
     ca: str | Path | None = None,
     acceptable_delay: int | str | None = None,
+    acceptable_silence: int | str | None = None,
     limit_s: float = LIMIT_S,
     all_limit_s: float = ALL_LIMIT_S,
     tell: Callable[[str], None] | None = None,
@@ -58,6 +58,9 @@ def diagnose(
     acceptable_delay
         How far a watermark may trail the events before the bound counts as too large: ms, or text as ``"10 min"``;
         None: twice the window, at least 30 s, at most 5 min.
+    acceptable_silence
+        How long no source at all may read a record before that counts as a fault: ms, or text as ``"8 h"`` for a
+        topic that sleeps at night; None: five times the usual pause, at least 10 s.
     limit_s, all_limit_s
         Seconds for one answer, and for all together without the wait.
     tell
@@ -73,30 +76,19 @@ def diagnose(
     DiagnosisError
         If the job cannot be read; the message says why in a sentence.
     """
-    acceptable_ms = None if acceptable_delay is None else _duration_ms(acceptable_delay, "acceptable_delay")
-    if isinstance(where, Path) or (isinstance(where, str) and _is_path(where)):
+    limits = limits_of(acceptable_delay, acceptable_silence)
+    if is_dump(where):
         told = answers.load(where)
         if job not in (None, told.job):
             raise DiagnosisError(f"the dump is of job {told.job}, not of {job!r}")
     else:
-        address = getattr(where, "address", where)
-        if not isinstance(address, str):
-            raise DiagnosisError(f'{where!r} is no address of Flink; write one like "http://localhost:8081"')
-        wait_s = None if wait is None else wait if isinstance(wait, (int, float)) else _duration_ms(wait, "wait") / 1000
-        if wait_s is not None and not 0.5 <= wait_s <= 3600:
-            raise DiagnosisError(f"wait is {wait!r}; write a time from 0.5 s to 1 h")
-        client = Client(address, token=token, user=user, password=password, ca=ca, limit_s=limit_s)
+        client = client_of(where, token=token, user=user, password=password, ca=ca, limit_s=limit_s)
+        wait_s = None if wait is None else seconds_of(wait, "wait")
         told = answers.ask(client, job, wait_s, all_limit_s, tell or (lambda sentence: None))
-    case = Case(facts.read(told), acceptable_ms)
+    return of(told, limits)
+
+
+def of(told: answers.Answers, limits: Limits) -> Diagnosis:
+    """Find the causes in what a cluster answered."""
+    case = Case(facts.read(told), limits)
     return result.make(case, *find(case))
-
-
-def _is_path(text: str) -> bool:
-    return "://" not in text and (text.endswith(".json") or os.sep in text.rstrip(os.sep) or os.path.exists(text))
-
-
-def _duration_ms(value: int | str, name: str) -> int:
-    try:
-        return duration_ms(value)
-    except TimeError as error:
-        raise DiagnosisError(f"{name}: {error}") from None

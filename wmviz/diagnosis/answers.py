@@ -78,6 +78,10 @@ class Answers:
         return target
 
 
+class JobEndedError(DiagnosisError):
+    """The job ended while it was read."""
+
+
 # ------------------------------------------------------------------------------------------------------------- asking
 
 
@@ -96,7 +100,7 @@ def ask(client: Client, job: str | None, wait_s: float | None, limit_s: float, t
         Is called with a sentence about what is done now.
     """
     client.limit(limit_s)
-    asking = _Asking(client, *_choose(client, job or client.job))
+    asking = begin(client, job)
     wait_s = asking.wait_s() if wait_s is None else wait_s
     client.limit(limit_s + wait_s)
     if asking.ended:
@@ -106,6 +110,11 @@ def ask(client: Client, job: str | None, wait_s: float | None, limit_s: float, t
     first = asking.reading()
     asking.sample(wait_s)
     return asking.answers([first, asking.reading()])
+
+
+def begin(client: Client, job: str | None) -> Asking:
+    """Choose the job that is meant, by name or id, and look how its cluster is set up; None: the only one that runs."""
+    return Asking(client, *_choose(client, job or client.job))
 
 
 def _choose(client: Client, job: str | None) -> tuple[str, str, str]:
@@ -132,10 +141,19 @@ def _choose(client: Client, job: str | None) -> tuple[str, str, str]:
     return fitting[0]
 
 
-class _Asking:
-    """Asks about one job, and remembers what was refused."""
+class Asking:
+    """Asks about one job, and remembers what was refused.
+
+    Attributes
+    ----------
+    job, name
+        Id and name of the job.
+    ended
+        Whether it had ended before anything was asked.
+    """
 
     def __init__(self, client: Client, job: str, name: str, state: str) -> None:
+        """Ask how the cluster is set up."""
         self.job, self.name, self.ended = job, name, state in ENDED
         self._client, self._path = client, f"/jobs/{job}"
         self._samples: list[dict[str, dict[str, str]]] = []
@@ -172,7 +190,7 @@ class _Asking:
             return {self._path: self._client.get(self._path)}
         except DiagnosisError as error:
             if error.status == 404:
-                raise DiagnosisError(f"Job {self.name} is gone: it ended while it was read.") from None
+                raise JobEndedError(f"Job {self.name} is gone: it ended while it was read.") from None
             raise
 
     def reading(self) -> dict[str, Any]:
@@ -180,7 +198,7 @@ class _Asking:
         answers = self.detail()
         if answers[self._path]["state"] in ENDED:
             state = answers[self._path]["state"].lower()
-            raise DiagnosisError(f"Job {self.name} is {state}: it ended while it was read.")
+            raise JobEndedError(f"Job {self.name} is {state}: it ended while it was read.")
         for vertex in self._vertices(answers):
             path = f"{self._path}/vertices/{vertex}"
             try:
@@ -229,12 +247,15 @@ class _Asking:
                 )
         time.sleep(max(until - time.monotonic(), 0))
 
-    def answers(self, readings: list[dict[str, Any]]) -> Answers:
-        """Ask what need not be asked twice, and give all."""
+    def answers(
+        self, readings: list[dict[str, Any]], samples: list[dict[str, dict[str, str]]] | None = None
+    ) -> Answers:
+        """Ask what need not be asked twice, and give all; samples: what was seen between the readings."""
         self._maybe(f"{self._path}/checkpoints", lambda data: {n: data.get(n) for n in ("counts", "latest", "history")})
         self._maybe(f"{self._path}/checkpoints/config", lambda data: data)
         self._maybe(f"{self._path}/exceptions", _short_exceptions)
-        return Answers(self._client.address, self.job, self._once, readings, self._samples, self._refused)
+        between = self._samples if samples is None else samples
+        return Answers(self._client.address, self.job, dict(self._once), readings, between, dict(self._refused))
 
     def _maybe(self, path: str, keep: Callable[[Any], Any]) -> None:
         """Ask for what the diagnosis can do without; keep of it what is looked at."""
@@ -249,6 +270,15 @@ class _Asking:
         if error.status is None:
             raise error  # nobody answers at all
         self._refused[path] = str(error)
+
+
+def sample_of(reading: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Give of a reading what `Asking.sample` would have read at that moment."""
+    return {
+        path.split("/")[4]: {each["id"]: each["value"] for each in entries if IN_SAMPLES.fullmatch(each["id"])}
+        for path, entries in reading.items()
+        if path.endswith("/metrics")
+    }
 
 
 def _parts(ids: list[str]) -> list[str]:

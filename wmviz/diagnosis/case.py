@@ -11,6 +11,8 @@ from wmviz.times import DAY_MS
 
 PATIENCE_MS = 10 * SECOND_MS
 """A watermark that is held for less than this may only be between two events."""
+USUAL_PAUSES = 5
+"""An input that has been silent for so many of its usual pauses is silent."""
 CATCHING_UP = 3.0
 """A watermark that moves so many times faster than the clock reads old events: lag is no fault then."""
 LONGEST_DELAY_MS = 5 * MINUTE_MS
@@ -94,16 +96,34 @@ class Origin:
         return max(self.task.of_subtask(self.subtask, metric), default=None)
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What counts as a fault; None: what a job like this may have.
+
+    Attributes
+    ----------
+    delay_ms
+        How far a watermark may trail the events.
+    silence_ms
+        How long no source at all may read a record.
+    """
+
+    delay_ms: int | None = None
+    silence_ms: int | None = None
+
+
 class Case:
     """The facts of a job, looked at in the ways that the causes need."""
 
-    def __init__(self, facts: Facts, acceptable_ms: int | None = None) -> None:
-        """Look at facts; `acceptable_ms` says how far a watermark may trail the clock."""
+    def __init__(self, facts: Facts, limits: Limits | None = None) -> None:
+        """Look at facts; `limits` says what counts as a fault."""
         self.facts = facts
-        self.acceptable_ms = acceptable_ms
+        self.limits = limits or Limits()
         self.event_time = [w for w in facts.windows if w.kind in ("event time", "unknown")]
         self.held: set[str] = set()
-        """Tasks whose watermark is held by an input: their lag is no sign of a bound."""
+        """Tasks in front of which everything waits: no lag there is a sign of a bound."""
+        self.waiting: set[str] = set()
+        """Tasks whose watermark is held by one input; the others go on."""
         self.wrong: set[str] = set()
         """Tasks whose watermarks are no times: nothing else can be said of those."""
 

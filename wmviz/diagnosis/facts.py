@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import unescape
 from typing import Any
 
 from wmviz.diagnosis.answers import SPLIT, Answers
@@ -263,7 +264,7 @@ def _moment(job: str, reading: dict[str, Any]) -> Moment:
     for vertex in detail["vertices"]:
         node = nodes.get(str(vertex["id"]), {})
         inputs = [str(each["id"]) for each in node.get("inputs") or []]
-        text = str(node.get("description") or vertex["name"])
+        text = unescape(str(node.get("description") or vertex["name"]))  # Flink writes it for its web page
         task = Task(
             str(vertex["id"]), str(vertex["name"]), str(vertex["status"]), text, int(vertex["parallelism"]), inputs
         )

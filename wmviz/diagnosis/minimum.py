@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wmviz.diagnosis import fixes
-from wmviz.diagnosis.case import PATIENCE_MS, Case, Cause, Origin
+from wmviz.diagnosis.case import PATIENCE_MS, USUAL_PAUSES, Case, Cause, Origin
 from wmviz.diagnosis.facts import Task, is_time, subtasks
 from wmviz.diagnosis.words import SECOND_MS, capital, duration, moment, numbers, short
 from wmviz.times import MAX_MS, MIN_MS
 
-USUAL_PAUSES = 5
-"""A partition that has been silent for so many of its usual pauses is silent."""
-
 
 def held(case: Case) -> Iterator[Cause | str]:
     """Look for a watermark that stands still while another input's moves."""
-    if case.wrong:
-        return
     idle: dict[tuple[str, int], tuple[Origin, str, int | None]] = {}
     without: dict[tuple[str, int], tuple[Origin, str, int | None]] = {}
     for task in case.consumers():
         before_ms, now_ms = case.watermark(task)
+        if task in case.wrong and now_ms != MIN_MS:
+            continue  # how far apart watermarks are that are no times says nothing
         if now_ms is None or now_ms == MAX_MS or (before_ms is not None and now_ms > before_ms):
             continue
         origins = case.origins(task)
+        if not any(is_time(ms) for each in origins for ms in _marks(each)):
+            continue  # nothing makes watermarks: by design, or a case of wrong timestamps
         tops = [top for each in origins if (top := _newest_ms(case, each)) is not None]
         if not tops:
             continue
@@ -43,7 +42,7 @@ def held(case: Case) -> Iterator[Cause | str]:
             each for each in origins if each.now_ms is not None and each.now_ms <= now_ms
         ]
         if holders:
-            case.held.add(task)
+            case.waiting.add(task)
         for each in holders:
             if _is_only_slow(case, each, gap_ms):
                 yield (
@@ -51,7 +50,17 @@ def held(case: Case) -> Iterator[Cause | str]:
                     f"{duration(gap_ms or 0)}. If results wait too long for it, use an idle timeout."
                 )
                 continue
-            target = without if _has_no_split(each, origins) else idle
+            if _all_is_thin(case, each, origins, gap_ms):
+                yield (
+                    f"Traffic is thin: {_read_now(origins):,} records in {duration(case.facts.elapsed_ms)} from all "
+                    f"inputs. {capital(each.place)} stands since its last event, {duration(gap_ms or 0)} behind the "
+                    "newest one; that may be chance. Read again when there is traffic."
+                )
+                continue
+            spare = _has_no_split(each, origins)
+            if task in case.wrong and not spare:
+                continue
+            target = without if spare else idle
             target.setdefault((each.task.id, each.subtask), (each, task, gap_ms))
     if without:
         yield _more_subtasks(case, list(without.values()))
@@ -68,12 +77,32 @@ def _is_only_slow(case: Case, origin: Origin, gap_ms: int | None) -> bool:
     return quiet_ms < USUAL_PAUSES * usual_ms
 
 
+def _all_is_thin(case: Case, origin: Origin, origins: list[Origin], gap_ms: int | None) -> bool:
+    """Say whether the other inputs read so little that one of them may be silent by chance, as at night."""
+    if not origin.read or origin.read_now or gap_ms is None or case.facts.elapsed_ms <= 0:
+        return False
+    peers = [each for each in origins if each.read_now > 0]
+    if not peers:
+        return False
+    quiet_ms = max(origin.value("sourceIdleTime") or gap_ms, case.facts.elapsed_ms)
+    expected = _read_now(peers) / len(peers) * quiet_ms / case.facts.elapsed_ms
+    return expected < USUAL_PAUSES
+
+
+def _read_now(origins: list[Origin]) -> int:
+    return sum(each.read_now for each in origins)
+
+
 def _newest_ms(case: Case, origin: Origin) -> int | None:
     """Give the newest time that an origin knows of: its watermark, that of a split, or of the last event."""
-    found = [origin.now_ms, *(values.get("currentWatermark") for values in origin.splits().values())]
+    found = _marks(origin)
     if origin.read_now > 0 and not origin.moves:
         found += [case.now_ms - lag for lag in case.event_lags_ms(origin)[-1:]]
     return max((ms for ms in found if is_time(ms) and ms is not None), default=None)
+
+
+def _marks(origin: Origin) -> list[int | None]:
+    return [origin.now_ms, *(values.get("currentWatermark") for values in origin.splits().values())]
 
 
 def _splits_move(case: Case, origin: Origin) -> bool:

@@ -78,12 +78,19 @@ def _dead_end(case: Case, task: Task) -> tuple[str, int, int] | None:
         return None
     handed_on = sum(task.value(s, "numRecordsOut") or 0 for s in subtasks(task))
     for leaf in ends:
-        name = re.sub(r"[^\w/\[\]()-]", "_", leaf)
+        name = _among_metrics(task, leaf)
         received = task.total("numRecordsIn", name) or 0
         rise = received - (case.facts.earlier(task).total("numRecordsIn", name) or 0)
         if received > 0 and (not case.facts.readers(task.id) or handed_on == 0):
             return leaf, received, rise
     return None
+
+
+def _among_metrics(task: Task, leaf: str) -> str:
+    """Give the name that an operator of the plan has among the metrics: cut at 80 letters, and with others for some."""
+    plain = re.sub(r"\W", "_", leaf)[:80]
+    names = task.operators("numRecordsIn")
+    return next((name for name in names if re.sub(r"\W", "_", name)[:80] == plain), leaf)
 
 
 def _late_samples(case: Case, window: Window) -> tuple[int, int, int]:

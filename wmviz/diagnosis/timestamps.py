@@ -159,7 +159,13 @@ def _never(case: Case, never: list[Origin], origins: list[Origin]) -> Iterator[C
                 f"{read:,} records were read in {duration(case.facts.age_ms)}, and the watermark of every subtask of "
                 f"{short(never[0].task.name)} is still Long.MIN_VALUE (−9,223,372,036,854,775,808)."
             ),
-            "So no strategy makes watermarks, or the assigner is lost and the records have no time.",
+            "So no strategy makes watermarks, or the assigner is lost and the records have no time."
+            + (
+                ""
+                if known
+                else " Flink does not tell here of single partitions: one that never sent anything, read by a subtask "
+                "that reads others too, looks the same."
+            ),
         ),
         "Give the source a strategy with an assigner, or attach it behind the source. In PyFlink from_source ignores a "
         "Python assigner, and with_idleness after it loses it. An auto-watermark interval of 0 does the same. "

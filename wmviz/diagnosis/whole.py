@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wmviz.diagnosis import fixes
-from wmviz.diagnosis.case import BUSY_MS, LEAST_DELAY_MS, PATIENCE_MS, Case, Cause, Check
+from wmviz.diagnosis.case import BUSY_MS, LEAST_DELAY_MS, PATIENCE_MS, USUAL_PAUSES, Case, Cause, Check, Origin
 from wmviz.diagnosis.facts import Task, is_time, subtasks
 from wmviz.diagnosis.words import MINUTE_MS, duration, short
 
@@ -131,24 +131,44 @@ def everything_idle(case: Case) -> Iterator[Cause | str]:
     quiet = [ms for task in sources for s in subtasks(task) for ms in task.of_subtask(s, "sourceIdleTime")]
     quiet_ms = max(min(quiet, default=0), case.facts.elapsed_ms)
     total = sum(task.records(s) for task in sources for s in subtasks(task))
-    if quiet_ms < PATIENCE_MS:
-        yield f"No source read a record for {duration(quiet_ms)}; look again in a while."
+    usual_ms = max(case.facts.age_ms - quiet_ms, 0) // total if total else 0
+    limit_ms = case.limits.silence_ms
+    if limit_ms is None:
+        limit_ms = max(PATIENCE_MS, USUAL_PAUSES * usual_ms)
+    if quiet_ms < limit_ms:
+        yield (
+            f"No source read a record for {duration(quiet_ms)}; watermarks stand because the newest event stands. "
+            f"That counts as a fault from {duration(limit_ms)} on."
+        )
         return
     case.held.update(case.consumers())
+    evidence = [f"No source subtask read a record for {duration(quiet_ms)}; since the job began they read {total:,}."]
+    if total and usual_ms:
+        evidence.append(f"Before, there was one in {duration(usual_ms)} on average.")
+    evidence += [
+        "The watermark stands because the newest event stands: no partition is behind the others.",
+        (
+            "A watermark moves with events only, so the last windows wait. with_idleness does not help: if every "
+            "input is idle, there is none to go on without it."
+        ),
+    ]
+    if not _level(origins):
+        evidence.pop(-2)
     yield Cause(
         "everything-idle",
         "Nothing arrives: every source is idle",
-        "likely",
-        (
-            f"No source subtask read a record for {duration(quiet_ms)}; since the job began they read {total:,}.",
-            (
-                "A watermark moves with events only, so the last windows wait. with_idleness does not help: if every "
-                "input is idle, there is none to go on without it."
-            ),
-        ),
-        "Look at the source: topic, group, credentials, the producer. If silence is normal, send a heartbeat event.",
+        "likely" if quiet_ms >= MINUTE_MS or case.limits.silence_ms is not None else "possible",
+        tuple(evidence),
+        "Look at the source: topic, group, credentials, the producer. If silence is normal, as at night, say so with "
+        "acceptable_silence; a heartbeat event lets the last windows fire.",
         rank=0.65,
     )
+
+
+def _level(origins: list[Origin]) -> bool:
+    """Say whether no input with a watermark is far behind the others."""
+    known = [each.now_ms for each in origins if is_time(each.now_ms) and each.now_ms is not None]
+    return len(known) == len(origins) and bool(known) and max(known) - min(known) < PATIENCE_MS
 
 
 def windows_without_end(case: Case) -> Iterator[Cause | str]:
