@@ -290,8 +290,7 @@ class Plane {
     const aside = this.picture.band_axis === "y" && this.wide;
     const room = this.picture.band_axis === "x" ? x2 - x1 : y2 - y1;
     if (room < (this.picture.band_axis === "x" ? band.label.length * 6.3 : aside ? 30 : 32)) return;
-    const x = aside ? x2 + 8 : x1 + 5;
-    const y = aside ? (y1 + y2) / 2 - 2 : y1 + 13;
+    const [x, y] = aside ? [x2 + 8, (y1 + y2) / 2 - 2] : this.emptiest(band.label, { x1, x2, y1, y2 });
     const lines = aside ? lineUp(band.label) : [band.label];
     const top = this.freeForName(x, y - 7 * (lines.length - 1), 14 * lines.length + 14);
     if (top === null) return;
@@ -307,6 +306,15 @@ class Plane {
       state.textContent = stands < 0 ? "" : band.states[stands][2];
       state.setAttribute("class", `wmviz-band-state wmviz-state-${stands < 0 ? "none" : STATES[band.states[stands][1]]}`);
     });
+  }
+
+  /** Where in a band its name covers the fewest marbles: at the upper left unless another corner is emptier. */
+  emptiest(label, { x1, x2, y1, y2 }) {
+    const w = label.length * 6.8;
+    const places = [x1 + 5, (x1 + x2 - w) / 2, x2 - w - 5].flatMap((x) => [[x, y1 + 13], [x, y2 - 20]]);
+    if (!this.few || this.picture.band_axis !== "y") return places[0];
+    const covers = ([x, y]) => this.points.filter(([px, py]) => px > x - 8 && px < x + w + 6 && py > y - 17 && py < y + 24).length;
+    return places.reduce((best, place) => (covers(place) < covers(best) ? place : best));
   }
 
   /** Sessions lie over each other in part: give the height nearest to the wanted one that no other name has taken. */
