@@ -7,9 +7,11 @@ import ast
 import hashlib
 import importlib.util
 import json
+import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -19,9 +21,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 
+from benchmarks import seat_memory
 from tests.test_setup import REGISTRIES
+from wmviz.doctor.machine import CLUSTER_MB, FLINK_MB
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / "tools"
@@ -311,3 +316,58 @@ def test_the_settings_of_this_machine_lead_no_tool_away(installer: ModuleType, m
 def test_the_installer_is_written_for_python_3_8() -> None:
     source = (TOOLS / "install_offline.py").read_text(encoding="utf-8")
     assert ast.parse(source, feature_version=(3, 8))
+
+
+# ------------------------------------------------------------------------------------------------------ on a server
+
+
+@pytest.fixture(scope="module")
+def recipe() -> dict[str, str]:
+    """Return the blocks of the recipe for a server, by their language; the last of each."""
+    text = (ROOT / "docs" / "workshop-server.md").read_text(encoding="utf-8")
+    return {language or "shell": block for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.M | re.S)}
+
+
+def test_the_seats_of_the_recipe_have_a_port_and_a_limit_each(recipe: dict[str, str]) -> None:
+    seat = yaml.safe_load(recipe["yaml"])["services"]["seat"]
+    ports, inside = seat["ports"][0].split(":")
+    first, last = map(int, ports.split("-"))
+    assert last - first + 1 == seat["deploy"]["replicas"]
+    assert f"--port={inside}" in recipe["dockerfile"]
+    assert seat["mem_limit"] == "2g"  # CLUSTER_MB, rounded up
+    assert CLUSTER_MB <= 2 * 1024
+
+
+def test_the_image_starts_what_the_course_has(recipe: dict[str, str], tool: ModuleType) -> None:
+    command = json.loads(recipe["dockerfile"].rpartition("CMD ")[2])
+    assert command[1] in tool.project_files()
+    assert command[2] in tool.bootstrap.COMMANDS
+
+
+def test_the_limits_of_the_doctor_are_what_the_recipe_measured() -> None:
+    text = (ROOT / "docs" / "workshop-server.md").read_text(encoding="utf-8")
+    most = {what.strip(): int(mb.replace(",", "")) for what, mb in re.findall(r"^\| (.+?) \| ([\d,]+) \|", text, re.M)}
+    server, lesson = most["JupyterLab, no notebook open"], most["lesson 04 from top to bottom"]
+    longest = most["lesson 17 from top to bottom, with that cluster"]
+    assert f"{server} + {lesson} = {server + lesson} MB" in text
+    assert f"{server} + {longest:,} = {server + longest:,} MB" in text
+    assert f"{server} + 2 × {lesson} = {server + 2 * lesson:,} MB" in text
+    assert 0 <= FLINK_MB - (server + lesson) < 100
+    assert 0 <= CLUSTER_MB - (server + longest) < 100
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="measured by Linux's /proc")
+def test_the_memory_of_a_tree_is_that_of_all_its_processes() -> None:
+    child = "import time; b = bytearray(60_000_000); print('there', flush=True); time.sleep(60)"
+    nested = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    with subprocess.Popen([sys.executable, "-c", nested], stdout=subprocess.PIPE, text=True) as parent:
+        try:
+            assert parent.stdout is not None
+            assert parent.stdout.readline() == "there\n"
+            processes = seat_memory.tree(parent.pid)
+            seen = seat_memory.held(parent.pid)
+        finally:
+            for pid in processes:
+                os.kill(pid, signal.SIGKILL)
+    assert len(processes) == seen.processes == 2
+    assert 60_000 < seen.pss_kb <= seen.rss_kb < 200_000

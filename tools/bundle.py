@@ -168,10 +168,12 @@ def _glibc_in(wheel: Path) -> tuple[int, int] | None:
 
 
 def project_files() -> list[str]:
-    """Name the files of the course: what git tracks; without git, all that is not made by tools."""
+    """Name the files of the course: all but what git ignores; without git, all but what tools make."""
     if (ROOT / ".git").exists():
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode()
-        names = [name for name in listed.split("\0") if name]
+        # A teacher's own notebooks come along too, though they are not committed.
+        listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+        listed = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout.decode()
+        names = [name for name in set(listed.split("\0")) if name]
     else:
         places = (path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.is_file())
         names = [name for name in places if not NOT_OURS.search(name)]
