@@ -5,7 +5,7 @@ BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 VENV_PYTHON = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help lab doctor bundle test setup lock fmt notebooks exercises recordings matrix bench soak clean python
+.PHONY: help lab doctor bundle test setup lock fmt notebooks exercises recordings matrix slides cheatsheet bench soak clean python
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ recordings: setup ## record on real Flink what machines without PyFlink show
 
 matrix: setup ## run the catalogue on both engines and write docs/comparison.md
 	$(VENV_PYTHON) tools/matrix.py
+
+slides: setup ## write the slides of the workshop to dist/slides/; they need no network
+	$(VENV_PYTHON) tools/slides.py
 
 bench: setup ## measure, as ratios within one run
 	$(VENV_PYTHON) -m benchmarks $(ARGS)

@@ -188,9 +188,9 @@ class Vote:
                 f"There are {len(self.counts)} choices; write as many numbers of hands, not {len(counts)}."
             )
         for count in counts:
-            if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST_HANDS:
+            if isinstance(count, bool) or count not in range(MOST_HANDS + 1):
                 raise CourseError(f"Hands are a whole number from 0 to {MOST_HANDS}, not {count!r}.")
-        self.counts = list(counts)
+        self.counts = [int(count) for count in counts]
         return self
 
     def reveal(self) -> cards.Card:

@@ -93,6 +93,27 @@ def page(
     return _PAGE.format(title=escape(picture["title"]), stage=stage)
 
 
+def stage_html(source: Any, predict: Any = False, parts: tuple[str, ...] | None = None) -> str:
+    """Write a stage for a page that has several; `player_html` comes once, behind the last of them.
+
+    Parameters
+    ----------
+    source, predict
+        As for ``wmviz.play``: a scenario, a trace or a comparison; and what is asked.
+    parts
+        The parts that are open beside the plane; those of the picture if left out.
+    """
+    kinds = kinds_of(predict)
+    trace, first, note, frame, shown = _laid_out(subject_of(source, None, "stage_html", is_fixed=bool(kinds)), kinds)
+    opened = {} if parts is None else {"parts": list(parts)}
+    return _place(trace, show(trace, first, note, frame), {**shown, **opened})
+
+
+def player_html() -> str:
+    """Write the player that turns the stages of a page on."""
+    return _player()
+
+
 def fallback_html(
     trace: Trace, first: Scenario, note: str = "", frame: Frame | None = None, shown: Mapping[str, Any] | None = None
 ) -> str:

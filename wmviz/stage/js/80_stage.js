@@ -147,7 +147,9 @@ class Stage {
 
   buildPlane() {
     // What stands above and below the plane takes from its height, so that the controls stay near.
-    const highest = (this.host.get("other")?.id ? 360 : 540) - (this.open("lanes") ? Math.min(120, this.picture.lanes.length * LANE) : 0) - (this.open("pipeline") ? 60 : 0);
+    // A page with little room, such as a slide, says how high the plane may be.
+    const room = this.host.get("highest") ?? Infinity;
+    const highest = Math.min(room, (this.host.get("other")?.id ? 360 : 540) - (this.open("lanes") ? Math.min(120, this.picture.lanes.length * LANE) : 0) - (this.open("pipeline") ? 60 : 0));
     if (this.plane?.fits(this.picture, this.width, highest)) return this.plane.fill(this.picture);
     this.plane?.node.remove();
     this.plane = new Plane(this.picture, this.width, highest);

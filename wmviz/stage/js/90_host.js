@@ -41,7 +41,7 @@ async function mountAll() {
   for (const place of document.querySelectorAll("[data-wmviz-stage]:not([data-wmviz-on])")) {
     place.dataset.wmvizOn = "";
     const values = await unpack(place.querySelector("script").textContent.trim());
-    new Stage(plainHost(values), place);
+    place.wmvizStage = new Stage(plainHost(values), place);
   }
 }
 
