@@ -7,16 +7,14 @@ import shutil
 import ssl
 import subprocess
 import sys
-import threading
 import time
-from contextlib import suppress
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, unquote, urlsplit
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 import wmviz
+from tests.flink_like import serving
 from wmviz.__main__ import main
 from wmviz.diagnosis import Diagnosis, DiagnosisError, answers, case
 from wmviz.diagnosis import of as diagnosis_of
@@ -754,84 +752,11 @@ def test_what_is_no_dump_is_refused_with_a_sentence(tmp_path):
 # --------------------------------------------------------------------------------------------------------- over HTTP
 
 
-class Flink(ThreadingHTTPServer):
-    """Answers as a cluster that runs the job of a recording; it can be told to misbehave."""
-
-    daemon_threads = True
-
-    def __init__(self, told):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.told, self.details, self.asked = told, 0, []
-        self.special = {}  # path ending → (status, headers, body), or a number of seconds to hang
-        self.authorization = None
-        self.jobs = [{"jid": told.job, "name": "runs", "state": "RUNNING", "start-time": 1}]
-        self.ends_after = None
-        self.thread = threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True)
-        self.thread.start()
-
-    @property
-    def address(self):
-        return f"http://127.0.0.1:{self.server_port}"
-
-    def answer(self, target):
-        parts = urlsplit(target)
-        path = parts.path
-        for ending, special in self.special.items():
-            if path.endswith(ending):
-                return special
-        if path == "/jobs/overview":
-            return {"jobs": self.jobs}
-        if path in self.told.once:
-            return self.told.once[path]
-        if path == f"/jobs/{self.told.job}":
-            self.details += 1
-            if self.ends_after is not None and self.details > self.ends_after:
-                return (404, {}, json.dumps({"errors": ["Job not found"]}).encode())
-        reading = self.told.readings[0 if self.details <= 2 else 1]
-        if path.endswith("/metrics"):
-            values = {each["id"]: each["value"] for each in reading[path]}
-            asked = parse_qs(parts.query).get("get")
-            if asked is None:
-                return [{"id": name} for name in values]
-            return [{"id": name, "value": values[name]} for name in unquote(asked[0]).split(",")]
-        if path in reading:
-            return reading[path]
-        return (404, {}, json.dumps({"errors": ["Not found: <that>\n\tat Java"]}).encode())
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.server.asked.append(self.command)
-        if self.server.authorization not in (None, self.headers.get("Authorization")):
-            return self.send(401, {}, b"")
-        answer = self.server.answer(self.path)
-        if isinstance(answer, float):
-            time.sleep(answer)
-            return self.send(200, {}, b"{}")
-        if isinstance(answer, tuple):
-            return self.send(*answer)
-        return self.send(200, {}, json.dumps(answer).encode())
-
-    def send(self, status, headers, body):
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        with suppress(OSError):
-            self.wfile.write(body)
-
-    def log_message(self, *_):
-        """Say nothing."""
-
-
 @pytest.fixture
 def flink_like(request):
     """Return a server that plays a recording."""
-    server = Flink(dump(getattr(request, "param", "idle-partition")))
-    yield server
-    server.shutdown()
-    server.server_close()
-    server.thread.join(10)
+    with serving(dump(getattr(request, "param", "idle-partition"))) as server:
+        yield server
 
 
 QUICK = {"wait": 0.6, "limit_s": 1.0}
@@ -850,6 +775,35 @@ def test_what_the_browser_shows_is_an_address_too(flink_like):
     flink_like.jobs.append({"jid": "b" * 32, "name": "other", "state": "RUNNING", "start-time": 2})
     page = f"{flink_like.address}/#/job/running/{flink_like.told.job}/overview"
     assert wmviz.diagnose(page, **QUICK).job == "idle-partition"
+
+
+def test_a_proxy_may_put_a_path_in_front(flink_like):
+    flink_like.prefix = "/flink/prod"
+    for ending in ("", "/", f"/#/job/running/{flink_like.told.job}/overview"):
+        found = wmviz.diagnose(f"{flink_like.address}/flink/prod{ending}", **QUICK)
+        assert names(found) == ["idle-partition"]
+        flink_like.details = 0
+    without_scheme = flink_like.address.removeprefix("http://") + "/flink/prod/"
+    assert names(wmviz.diagnose(without_scheme, **QUICK)) == ["idle-partition"]
+    with pytest.raises(DiagnosisError, match="answers 404: 'nothing here'"):
+        wmviz.diagnose(flink_like.address, **QUICK)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_token_does_not_go_where_a_server_sends_on_to(flink_like, status):
+    with serving(flink_like.told) as elsewhere:
+        flink_like.special["/jobs/overview"] = (status, {"Location": f"{elsewhere.address}/jobs/overview"}, b"")
+        with pytest.raises(DiagnosisError, match="give that address instead"):
+            wmviz.diagnose(flink_like.address, token="secret", **QUICK)
+        assert elsewhere.asked == []
+    assert flink_like.headers[0]["Authorization"] == "Bearer secret"
+
+
+def test_a_token_stands_in_no_message_and_no_dump(flink_like, tmp_path):
+    flink_like.special["/config"] = (403, {}, b"no")
+    found = wmviz.diagnose(flink_like.address, token="secret", **QUICK)
+    assert "secret" not in found.save(tmp_path / "dump.json").read_text()
+    assert "secret" not in repr(found) + json.dumps(found.to_json())
 
 
 def test_several_jobs_are_named_and_one_can_be_chosen(flink_like):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from wmviz import charts, course, flink, lag, own
     from wmviz.comparison import compare
     from wmviz.diagnosis import diagnose
+    from wmviz.diagnosis.panel import watch
     from wmviz.stage import play
     from wmviz.state import Ledger, State
 
@@ -43,6 +44,7 @@ __all__ = [
     "scenario",
     "scenarios",
     "simulate",
+    "watch",
 ]
 # Name → (module, attribute); None: the module itself.
 _LAZY = {
@@ -56,6 +58,7 @@ _LAZY = {
     "lag": ("wmviz.lag", None),
     "own": ("wmviz.own", None),
     "play": ("wmviz.stage", "play"),
+    "watch": ("wmviz.diagnosis.panel", "watch"),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import unescape
 from typing import Any
@@ -89,6 +89,13 @@ class Task:
     def output_ms(self, subtask: int) -> int | None:
         """Give the watermark that a subtask hands on: that of a strategy behind the source, if there is one."""
         return max(self.of_subtask(subtask, "currentOutputWatermark"), default=None)
+
+    def mark_ms(self, subtask: int) -> int | None:
+        """Give the watermark that counts of a subtask: what a source hands on, what another task has received."""
+        if self.generates:
+            return self.output_ms(subtask)
+        known = self.input_ms(subtask)
+        return known if known is not None else min(self.of_subtask(subtask, "currentInputWatermark"), default=None)
 
     def records(self, subtask: int) -> int:
         """Give how many records a subtask has handed on or received, whichever is more."""
@@ -255,6 +262,17 @@ def read(answers: Answers) -> Facts:
         raise DiagnosisError(
             f"{answers.address} answers, but not like Flink 1.18 or newer: {type(error).__name__} {error}"
         ) from None
+
+
+def moment(told: Answers) -> Moment:
+    """Find what the last of the readings says alone.
+
+    Raises
+    ------
+    DiagnosisError
+        If it has another form than Flink's.
+    """
+    return read(replace(told, readings=told.readings[-1:])).now
 
 
 def _moment(job: str, reading: dict[str, Any]) -> Moment:

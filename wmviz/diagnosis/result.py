@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wmviz.diagnosis.answers import Answers
 from wmviz.diagnosis.case import Case, Cause, Check
-from wmviz.diagnosis.facts import Facts, Task, subtasks
+from wmviz.diagnosis.facts import Facts, subtasks
 from wmviz.diagnosis.words import duration, moment, short
 from wmviz.times import MAX_MS, MIN_MS
 
@@ -175,7 +175,7 @@ class Diagnosis:
         lines += [f"  {'✓' if check.ruled_out else '!'} {check.sentence}" for check in self.checks]
         lines += ["", "Watermarks:", *_text_table(self.rows)]
         if self.checkpoints:
-            lines += ["", f"Checkpoints: {self._checkpoints()}"]
+            lines += ["", f"Checkpoints: {self.checkpoints_text}"]
         lines += _listed("Not seen", self.unseen)
         return "\n".join(lines)
 
@@ -186,7 +186,9 @@ class Diagnosis:
             f"{duration(self.facts.elapsed_ms)} apart, at {moment(self.facts.now.at_ms)}."
         )
 
-    def _checkpoints(self) -> str:
+    @property
+    def checkpoints_text(self) -> str:
+        """Say how the checkpoints fare."""
         told = self.checkpoints
         newest = f"; the newest took {duration(told['newest_duration_ms'])}" if "newest_duration_ms" in told else ""
         return f"{told.get('completed', 0)} completed, {told.get('failed', 0)} failed{newest}."
@@ -219,7 +221,7 @@ class Diagnosis:
         )
         parts.append(_html_table(self.rows))
         if self.checkpoints:
-            parts.append(f"<p>Checkpoints: {escape(self._checkpoints())}</p>")
+            parts.append(f"<p>Checkpoints: {escape(self.checkpoints_text)}</p>")
         parts.append(_html_list("Not seen", self.unseen))
         return "".join(parts) + "</div>"
 
@@ -268,10 +270,11 @@ def _rows(facts: Facts) -> list[dict[str, Any]]:
         role = "source" if task.is_source else "window" if task.id in windows else "other"
         before = facts.earlier(task)
         for subtask in subtasks(task):
-            now_ms, before_ms = _watermark(task, subtask), _watermark(before, subtask)
+            now_ms, before_ms = task.mark_ms(subtask), before.mark_ms(subtask)
             dropped = task.of_subtask(subtask, "numLateRecordsDropped")
             rows.append(
                 {
+                    "vertex": task.id,
                     "task": short(task.name),
                     "role": role,
                     "subtask": subtask,
@@ -289,20 +292,12 @@ def _rows(facts: Facts) -> list[dict[str, Any]]:
                 if at == subtask:
                     earlier = before.splits.get((at, split), {})
                     times = _times(facts, values.get("currentWatermark"), earlier.get("currentWatermark"))
-                    row = dict.fromkeys(COLUMNS) | {"task": short(task.name), "role": "split", "subtask": subtask}
+                    row = {"vertex": task.id} | dict.fromkeys(COLUMNS)
+                    row |= {"task": short(task.name), "role": "split", "subtask": subtask}
                     rows.append(
                         row | {"split": split, "holds": False, **times, "idle": values.get("idleTimeMsPerSecond")}
                     )
     return rows
-
-
-def _watermark(task: Task, subtask: int) -> int | None:
-    """Give what counts of a subtask: what a source hands on, what another task has received."""
-    if task.generates:
-        return task.output_ms(subtask)
-    received = task.of_subtask(subtask, "currentInputWatermark")
-    known = task.input_ms(subtask)
-    return known if known is not None else min(received, default=None)
 
 
 def _waits_for(facts: Facts) -> set[int]:
@@ -312,8 +307,8 @@ def _waits_for(facts: Facts) -> set[int]:
         task = facts.now.tasks[window.task]
         before = facts.earlier(task)
         for subtask in subtasks(task):
-            now_ms = _watermark(task, subtask)
-            if now_ms is not None and now_ms != MAX_MS and now_ms == _watermark(before, subtask):
+            now_ms = task.mark_ms(subtask)
+            if now_ms is not None and now_ms != MAX_MS and now_ms == before.mark_ms(subtask):
                 found.add(now_ms)
     return found
 
