@@ -1,7 +1,12 @@
 """What lesson 14 says in prose: held against the engine, the recorded runs of the traps, and PyFlink's own source."""
 
+import importlib.util
 import inspect
+import os
 import re
+import sys
+import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -171,3 +176,28 @@ def test_pyflink_is_written_as_the_lesson_says():
     (shown,) = re.findall(r"(?<=idle_timeout\):\n    )return .*", PROSE)
     assert shown in inspect.getsource(WatermarkStrategy.with_idleness)
     assert "watermark_strategy._j_watermark_strategy," in inspect.getsource(StreamExecutionEnvironment.from_source)
+
+
+def test_flinks_classes_need_java_11_or_newer(flink):
+    """A class file names the Java that it was compiled for: 55 is Java 11."""
+    assert flink.available()[0]
+    (jar,) = (Path(importlib.util.find_spec("pyflink").origin).parent / "lib").glob("flink-dist-*.jar")
+    with zipfile.ZipFile(jar) as classes:
+        assert int.from_bytes(classes.read("org/apache/flink/api/common/JobID.class")[6:8]) == 55
+    assert "Flink's classes need 11 or newer" in PROSE
+
+
+def test_the_worker_of_a_local_job_is_a_thread_of_this_program(flink):
+    """In process mode, too: PyFlink starts a process for the worker on a cluster only."""
+    flink.startup.job()
+    from pyflink.common import Configuration, Types
+    from pyflink.datastream import StreamExecutionEnvironment
+
+    settings = Configuration()
+    settings.set_string("python.execution-mode", "process")
+    env = StreamExecutionEnvironment.get_execution_environment(settings)
+    env.set_python_executable(sys.executable)
+    process = env.from_collection([1], Types.LONG()).map(lambda _: os.getpid(), Types.LONG())
+    with process.execute_and_collect() as numbers:
+        assert list(numbers) == [os.getpid()]
+    assert "of a job on your machine it is a thread of your program" in PROSE
