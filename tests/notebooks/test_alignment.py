@@ -39,6 +39,10 @@ def newest(trace, partition):
     return of_it[len(read(trace, f"source[{partition}]")) - 1]
 
 
+def times_of(partition):
+    return [event.event_time_ms for event in H.events if event.partition == partition]
+
+
 def with_late_event():
     rows = [[e.key, e.value, e.event_time_ms, e.arrival_time_ms, e.partition] for e in H.events]
     return H.replace(events=[*rows, ["r9", 1000, "6:00", "7:00:25", 1]])
@@ -53,6 +57,20 @@ def alignment_at(trace, kind, at):
 
 
 SILENT = wmviz.simulate(H.replace(happenings=[SILENCE]))
+WAITS = S.replace(
+    name="reads-6-04-late",
+    window="5 min",
+    events=[
+        ["r4471", 1000, "6:00", "7:00:00.100", 0],
+        ["r9", 1000, "6:00", "7:00:00.200", 1],
+        ["r4471", 1000, "6:03", "7:00:01.100", 0],
+        ["r4471", 1000, "6:06", "7:00:02.100", 0],
+        ["r4471", 1000, "6:09", "7:00:03.100", 0],
+        ["r4471", 1000, "6:04", "7:00:04.100", 0],
+        ["r9", 1000, "6:07", "7:00:08.200", 1],
+    ],
+)
+HELD, RUNS_ON = wmviz.simulate(WAITS), wmviz.simulate(WAITS.replace(alignment=None))
 IDLE = wmviz.simulate(H.replace(happenings=[SILENCE], idle_timeout="2 s"))
 
 # A piece of the prose → whether it is so.
@@ -74,6 +92,40 @@ FACTS = {
     ),
     "The bound is 0, the drift 2 min, the interval 1 s": (
         (S.bound_ms, S.alignment.drift_ms, S.alignment.interval_ms) == (0, 2 * MINUTE_MS, 1000)
+    ),
+    "The window operator takes 250 ms for each event": H.work_ms == 250,
+    "The last windows to fire ended at 6:25. From there r4471 has 95 kilometres, up to 7:59, and r9 has 5": (
+        WITHOUT.all_firings[-1].window.end_ms == time_ms("6:25")
+        and [sum(time_ms("6:25") <= ms <= newest(WITHOUT, n) for ms in times_of(n)) for n in (0, 1)] == [95, 5]
+    ),
+    "Here the window operator lets 4 events a second through, and each is a minute of event time. So 13 minutes are "
+    "read in a little more than 3 s": 1000 // H.work_ms == 4 and 3 < 13 / 4 < 3.5,
+    "2 min + 13 min = 15 min": lead_ms(WITH) == (2 + 13) * MINUTE_MS,
+    "r4471's kilometre of 6:04 comes behind its 6:09. The windows have 5 minutes, and the drift is 2 min": (
+        (WAITS.window.size_ms, WAITS.alignment.drift_ms) == (5 * MINUTE_MS, 2 * MINUTE_MS)
+        and [event.id for event in WAITS.events if event.partition == 0][-2:] == ["r4471@6:09", "r4471@6:04"]
+    ),
+    "The windows stand at 5:59:59.999, for r9 is at 6:00. It counts": (
+        RUNS_ON.seen_watermarks["r4471@6:04"] == time_ms("5:59:59.999") and RUNS_ON.dropped_count == 0
+    ),
+    "r9's 6:00 gives a limit of 5:59:59.999 + 2 min = 6:01:59.999. Source[0] is over it with its 6:03, in the sample "
+    "of 7:00:02. At 7:00:04 this is the oldest of three, and it stops": (
+        alignment_at(HELD, Kind.ALLOWED, "7:00:01") == [time_ms("6:01:59.999")]
+        and state_at(HELD, "7:00:02").watermarks["source[0]"] == time_ms("6:02:59.999")
+        and [time_text(ms) for ms in pauses(HELD)][:1] == ["7:00:04"]
+    ),
+    "At 7:00:08.200 comes r9's 6:07. It lifts the limit, so that 6:04 is read at 7:00:09": (
+        read(HELD, "source[1]")[-1] == time_ms("7:00:08.200") and read(HELD, "source[0]")[-1] == time_ms("7:00:09")
+    ),
+    "it has moved the windows first, to 6:06:59.999: [6:00, 6:05) has fired": (
+        HELD.seen_watermarks["r4471@6:04"] == time_ms("6:06:59.999")
+        and HELD.all_firings[0].window.end_ms == time_ms("6:05")
+        and set(HELD.dropped["event"]) == {"r4471@6:04"}
+    ),
+    "the limit **falls**: it was 7:38:59.999 at 7:00:49, and is 6:08:59.999 at 7:00:50. Source[0] stops at once": (
+        [alignment_at(IDLE, Kind.ALLOWED, at) for at in ("7:00:49", "7:00:50")]
+        == [[time_ms("7:38:59.999")], [time_ms("6:08:59.999")]]
+        and alignment_at(IDLE, Kind.PAUSED, "7:00:50") == [1]
     ),
     "(1 s if left out)": wmviz.Scenario.of(alignment="2 min").alignment.interval_ms == 1000,
     "At 7:00:07 source[1] tells 6:52:59.999, so the limit is 6:54:59.999. Source[0] is at 6:55:59.999": (
@@ -128,6 +180,14 @@ FACTS = {
 
 class TestProse(HeldProse):
     """What the prose says is so."""
+
+
+def test_the_lesson_runs_the_two_orders_of_reading_on_flink():
+    for name, dropped in (("reads-6-04-at-once", 0), ("read-as-by-the-one-that-waits", 1)):
+        (output,) = (
+            str(cell.outputs) for cell in CELLS if "outputs" in cell and f"{name}: wmviz and Flink" in str(cell.outputs)
+        )
+        assert f"agree on 2 firings, 0 late events, {dropped} dropped event" in output.partition(f"{name}: ")[2]
 
 
 @pytest.mark.parametrize("interval", ["500 ms", "1 s"])
