@@ -368,7 +368,7 @@ def test_lag_takes_tables_of_numbers_or_timestamps() -> None:
     [
         ({"when": [1]}, "this one has when"),
         ({"event_time_ms": [1, None], "arrival_time_ms": [1, 2]}, "event_time_ms is missing in 1 row"),
-        ({"event_time_ms": ["6:56"], "arrival_time_ms": [2]}, "event_time_ms holds object; write whole numbers"),
+        ({"event_time_ms": ["6:5x"], "arrival_time_ms": [2]}, "row 0 of event_time_ms: '6:5x' is not a time"),
         ({"event_time_ms": [], "arrival_time_ms": []}, "no events"),
     ],
 )

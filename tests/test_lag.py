@@ -17,7 +17,7 @@ from wmviz.lag.bounds import ROUND_MS, round_down, round_up
 from wmviz.lag.strategy import pyflink, sql
 from wmviz.scenario import Scenario
 from wmviz.times import TimeError, time_ms, time_text
-from wmviz.trace import Kind
+from wmviz.trace import Kind, Status
 
 WINDOW_MS = 10_000
 
@@ -130,6 +130,22 @@ def test_small_streams_with_ties_are_counted_as_a_run_counts_them(rows, bound_ms
     trace, counts = brute(scenario.replace(bound=bound_ms, lateness=lateness_ms))
     assert point[3:6] == counts
     assert point.state == peak_state(trace)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 40)), min_size=1, max_size=20),
+    st.integers(0, 12),
+    st.sampled_from([0.5, 0.9, 0.95, 1.0]),
+)
+def test_the_least_bound_is_the_first_of_all_bounds_that_were_run(times, lateness_ms, share):
+    scenario = scenario_of([("k", happened, arrived, 0) for happened, arrived in times], window=10)
+    advice = lag.choose(scenario, ahead="1 d", goal_on_time=share, lateness=lateness_ms)
+    counts = [brute(scenario.replace(bound=bound_ms, lateness=lateness_ms))[1] for bound_ms in range(32)]
+    assert [advice.at(bound_ms)[3:6] for bound_ms in range(32)] == counts
+    reached = [on_time >= share * len(times) - 1e-9 for on_time, _, _ in counts]
+    assert advice.judged.least(share) == reached.index(True)
+    assert reached[min(advice.bound_ms, 31)]
 
 
 def test_the_largest_bound_that_keeps_the_wait_is_the_largest():
@@ -274,6 +290,126 @@ def test_tables_by_hour_and_partition():
     assert list(advice.by_key["key"]) == ["a", "b"]
 
 
+# ------------------------------------------------------------------------------------------ the job as it is
+
+
+def test_the_windows_are_those_of_the_scenario():
+    scenario = scenario_of(random_rows(3), window={"size": WINDOW_MS, "offset": 2_500})
+    own, named = lag.choose(scenario), lag.choose(scenario, window=WINDOW_MS, offset=2_500)
+    assert (own.judged.window_ms, own.judged.offset_ms) == (WINDOW_MS, 2_500)
+    pd.testing.assert_frame_equal(own.curve, named.curve)
+    assert lag.choose(scenario, window="1 h").judged.window_ms == 3_600_000
+    assert lag.choose(lag.frame_of(scenario), "event_time_ms", "arrival_time_ms").judged.window_ms == 3_600_000
+
+
+@pytest.mark.parametrize(
+    ("window", "words"),
+    [
+        ({"type": "sliding", "size": "10 min", "slide": "5 min"}, 'sliding windows.*window="5 min", the slide'),
+        ({"type": "session", "gap": "5 min"}, "session windows.*with a length"),
+        ({"type": "tumbling", "size": "1 h", "time": "processing"}, "processing-time windows"),
+        ({"type": "tumbling", "size": "1 d", "zone": "Europe/Berlin"}, "local-time windows"),
+    ],
+)
+def test_windows_that_are_not_counted_are_refused_unless_a_length_is_given(window, words):
+    changes = {"window": window}
+    if window.get("zone"):
+        changes.update(api="sql", late_to="drop")
+    scenario = scenario_of(random_rows(3), **changes)
+    with pytest.raises(LagError, match=words):
+        lag.choose(scenario)
+    assert lag.choose(scenario, window="1 min").judged.window_ms == 60_000
+
+
+def test_the_first_of_its_sliding_windows_decides():
+    rows = random_rows(6)
+    sliding = {"type": "sliding", "size": WINDOW_MS, "slide": "5 s"}
+    scenario = scenario_of(rows, window=sliding, bound=700)
+    point = lag.choose(scenario, window="5 s", ahead="1 d").at(700, 0)
+    trace = wmviz.simulate(scenario)
+    firsts = [event.event_time_ms // 5_000 * 5_000 + 5_000 for event in scenario.events]
+    met = [trace.seen_watermarks[event.id] for event in scenario.events]
+    assert point.on_time == sum(seen < end_ms - 1 for seen, end_ms in zip(met, firsts, strict=True))
+
+
+def test_what_present_settings_lose_is_said_and_is_what_a_run_gives():
+    scenario = scenario_of(random_rows(8, events=600), bound="1 s", lateness="2 s")
+    _, (on_time, late, lost) = brute(scenario)
+    advice = lag.choose(scenario, present=True)
+    assert advice.present[3:6] == (on_time, late, lost)
+    assert f"({late + lost:,}) of 600 events miss the first result of their window" in repr(advice)
+    advised = brute(scenario.replace(bound=advice.bound_ms, lateness=advice.lateness_ms))[1]
+    assert f"With what is advised, {sum(advised[1:]):,} miss it, and {advised[2]:,} are lost." in repr(advice)
+    assert advice.present_sentence in advice._repr_html_()
+    given = lag.choose(
+        lag.frame_of(scenario), "event_time_ms", "arrival_time_ms", key="key", window=WINDOW_MS, present=("1 s", 2_000)
+    )
+    assert given.present == advice.present
+    assert (lag.choose(scenario).present, lag.choose(scenario).present_sentence) == (None, "")
+
+
+def test_own_events_are_measured_as_their_scenario_is():
+    frame = pd.DataFrame(random_rows(8), columns=["key", "event_time_ms", "arrival_time_ms", "partition"])
+    own = wmviz.own.read_frame(frame, window=WINDOW_MS, bound="1 s")
+    pd.testing.assert_frame_equal(lag.choose(own).curve, lag.choose(own.scenario).curve)
+    assert own.choose().present == own.choose(present=True).present
+    table = lag.choose(frame, "event_time_ms", "arrival_time_ms", key="key", window=WINDOW_MS)
+    pd.testing.assert_frame_equal(table.curve, lag.choose(own).curve)
+
+
+def test_what_was_assumed_of_the_times_is_said():
+    frame = pd.DataFrame(
+        {"event_time": [1792216800, 1792216900], "arrival_time": ["2026-10-17 08:00", "2026-10-17 08:02"]}
+    )
+    advice = lag.choose(frame, zone="Europe/Berlin")
+    assert list(advice.measured.lag_ms) == [0, 20_000]
+    assert "Note: event_time: numbers, read as s by their size" in repr(advice)
+    assert "read as Europe/Berlin" in advice._repr_html_()
+
+
+def test_partitions_that_send_nothing_hold_every_window():
+    scenario = scenario_of(random_rows(3), partitions=2)
+    advice = lag.choose(scenario)
+    assert "Partition 1 sends nothing: without an idle timeout no window ever fires" in repr(advice)
+    assert advice.point.wait_ms is None
+    assert not wmviz.simulate(scenario).all_firings
+    assert "sends nothing" not in repr(lag.choose(scenario, idle_timeout="1 min"))
+    assert lag.choose(scenario.replace(idle_timeout="1 min")).idle_timeout_ms == 60_000
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_silences_are_those_that_were_counted_one_by_one(seed):
+    rows = sorted(random_rows(seed, partitions=3), key=lambda row: row[2])
+    frame = lag.choose(scenario_of(rows)).silences
+    assert frame["silences"].is_monotonic_decreasing
+    assert len(frame) > 5
+    for row in frame.itertuples():
+        last, newest, found = dict.fromkeys(range(3), rows[0][2]), -1, []
+        for _, happened, arrived, partition in rows:
+            if arrived - last[partition] > row.timeout_ms:
+                found.append((partition, max(newest - happened, 0), False))
+            last[partition], newest = arrived, max(newest, happened)
+        found += [(p, 0, True) for p, at_ms in last.items() if rows[-1][2] - at_ms > row.timeout_ms]
+        assert row.silences == len(found)
+        assert row.partitions == len({partition for partition, _, _ in found})
+        assert row.to_the_end == sum(at_end for _, _, at_end in found)
+        assert (row.behind, row.worst_behind_ms) == (
+            sum(behind > 0 for _, behind, _ in found),
+            max(behind for _, behind, _ in found),
+        )
+
+
+@pytest.mark.parametrize("timeout_ms", [5_000, 10_000, 15_000])
+def test_silences_are_those_after_which_the_engine_marks_a_partition_idle(timeout_ms):
+    scenario = scenario_of(random_rows(4, partitions=3), idle_timeout=timeout_ms, emission="interval", interval=1)
+    trace = wmviz.simulate(scenario)
+    last_ms = scenario.events[-1].arrival_time_ms  # after that the job runs on, and every partition is idle in the end
+    rows = [row for row in trace if row.kind is Kind.STATUS and row.value == Status.IDLE and row.at_ms <= last_ms]
+    idle = sum("partition" in str(row.subject) for row in rows)
+    frame = lag.choose(scenario).silences.set_index("timeout_ms")
+    assert idle == frame.loc[timeout_ms, "silences"]
+
+
 # ------------------------------------------------------------------------------------------------- warnings
 
 
@@ -352,10 +488,17 @@ def test_times_in_many_forms(times):
         ({"event_time": [], "arrival_time": []}, {}, "no rows"),
         ({"event_time": ["6:5x"], "arrival_time": [2]}, {}, "row 0 of event_time: '6:5x' is not a time"),
         ({"event_time": [1, None], "arrival_time": [1, 2]}, {}, "event_time is missing in 1 row"),
-        ({"event_time": [1.5], "arrival_time": [2]}, {}, "event_time holds float64"),
+        ({"event_time": [float("inf")], "arrival_time": [2]}, {}, "row 0 of event_time: inf is not finite"),
+        ({"event_time": [1], "arrival_time": [2]}, {"time_unit": "min"}, "time_unit is 'min'; write"),
         ({"event_time": [True], "arrival_time": [2]}, {}, "holds true and false"),
-        ({"event_time": [10**15], "arrival_time": [2]}, {}, "row 0 of event_time is 1000000000000000"),
-        ({"event_time": [1792216800], "arrival_time": [1792216800123]}, {}, "event_time is a thousandth"),
+        ({"event_time": [10**18], "arrival_time": [2]}, {"time_unit": "ms"}, "row 0 of event_time: 10+ looks like ns"),
+        (
+            {"t": [1792216800, 1792216800123, 1792216801]},
+            {"event_time": "t", "arrival_time": "t"},
+            "row 1 of t: .* like ms",
+        ),
+        ({"event_time": [1], "arrival_time": [2]}, {"present": True}, "present is True, but a table has no settings"),
+        ({"event_time": [1], "arrival_time": [2]}, {"present": "2 min"}, "present is '2 min'; write the bound and"),
         ({"event_time": [1], "arrival_time": [2]}, {"goal_on_time": -0.5}, "goal_on_time is -0.5; write a share"),
         ({"event_time": [1], "arrival_time": [2]}, {"goal_on_time": 99.5}, "for 99.5 % write 0.995"),
         ({"event_time": [1], "arrival_time": [2]}, {"max_wait": "-1 s"}, "max_wait is -1 s; write 0 or more"),

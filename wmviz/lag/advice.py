@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,6 +37,16 @@ class Goal:
     lateness_ms: int | None
 
 
+class Job(NamedTuple):
+    """The job that the bound is for: its windows, its idle timeout, its present settings; and what was assumed."""
+
+    window_ms: int
+    offset_ms: int
+    idle_ms: int | None
+    present_ms: tuple[int, int] | None = None
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Advice:
     """A bound and a lateness for a measured stream, with the reasons. Made by `wmviz.lag.choose`.
@@ -51,6 +61,10 @@ class Advice:
         What was wanted.
     warnings
         Sentences on what no bound can mend.
+    notes
+        Sentences on how the table was read.
+    present_ms
+        The bound and the lateness that the job has at present, if they were given.
     """
 
     measured: Measured
@@ -61,6 +75,28 @@ class Advice:
     lateness_ms: int
     idle_timeout_ms: int | None
     warnings: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    present_ms: tuple[int, int] | None = None
+
+    @property
+    def present(self) -> Point | None:
+        """What the present settings come to, on all the data as they are; None if they were not given."""
+        return None if self.present_ms is None else self.as_is.at(*self.present_ms)
+
+    @property
+    def present_sentence(self) -> str:
+        """What the present settings lose, in words; empty if they were not given."""
+        now = self.present
+        if now is None:
+            return ""
+        missing = now.late + now.lost
+        advised = self.as_is.at(self.bound_ms, self.lateness_ms)
+        return (
+            f"At present, with bound {_text(now.bound_ms)} and lateness {_text(now.lateness_ms)}, "
+            f"{_share(missing, now.events)} ({missing:,}) of {now.events:,} events miss the first result of their "
+            f"window, and {_share(now.lost, now.events)} ({now.lost:,}) are lost to it for good. With what is advised, "
+            f"{advised.late + advised.lost:,} miss it, and {advised.lost:,} are lost."
+        )
 
     @property
     def point(self) -> Point:
@@ -150,6 +186,18 @@ class Advice:
         return frame.reset_index()
 
     @cached_property
+    def silences(self) -> pd.DataFrame:
+        """Idle timeouts against the silences that would trip them, partition by partition.
+
+        A silence goes from one event of a partition to its next; before its first one, it goes from the first event of
+        all, and behind its last one to the last event of all. `timeout`, `timeout_ms`;
+        `silences`: how many are longer; `partitions`: of how many partitions; `to_the_end`: how many of them last to
+        the end; `behind`: how many end with an event behind the newest one, which the timeout puts at risk;
+        `worst_behind_ms`: by how much at most.
+        """
+        return silences(self.measured)
+
+    @cached_property
     def sensitivity(self) -> pd.DataFrame:
         """The advice under other eyes: half and twice the bound, and each half of the data alone.
 
@@ -215,11 +263,15 @@ class Advice:
 
     def __repr__(self) -> str:
         """Return the advice as text."""
-        return "\n".join([self.sentence, *(f"Look out: {warning}" for warning in self.warnings)])
+        said = [text for text in (self.sentence, self.present_sentence) if text]
+        notes = (f"Note: {note}" for note in self.notes)
+        return "\n".join([*said, *(f"Look out: {warning}" for warning in self.warnings), *notes])
 
     def _repr_html_(self) -> str:
+        said = "".join(f"<p>{escape(text)}</p>" for text in (self.sentence, self.present_sentence) if text)
         items = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
-        return f"<p>{escape(self.sentence)}</p>" + (f"<p>Look out:</p><ul>{items}</ul>" if items else "")
+        notes = "".join(f"<p>Note: {escape(note)}</p>" for note in self.notes)
+        return said + (f"<p>Look out:</p><ul>{items}</ul>" if items else "") + notes
 
     @property
     def _bounds_ms(self) -> list[int]:
@@ -283,10 +335,9 @@ class Advice:
         )
 
 
-def advise(
-    measured: Measured, window_ms: int, offset_ms: int, goal: Goal, idle_ms: int | None, ahead_ms: int
-) -> Advice:
+def advise(measured: Measured, goal: Goal, job: Job, ahead_ms: int) -> Advice:
     """Choose bound and lateness, and say what to look out for."""
+    window_ms, offset_ms, idle_ms = job.window_ms, job.offset_ms, job.idle_ms
     as_is = Bounds(measured, window_ms, offset_ms)
     future = checks.from_the_future(measured, ahead_ms)
     judged = Bounds(measured.only(~future), window_ms, offset_ms) if future.any() and not future.all() else as_is
@@ -299,12 +350,14 @@ def advise(
         warnings.append(checks.future_warning(measured, future, as_is, bound_ms))
     warnings += checks.early(measured, ahead_ms)
     warnings += checks.skews(judged.measured)
+    warnings += checks.never(judged.measured)
     if idle_ms is None:
         warnings += checks.holding(judged.measured, judged, bound_ms)
     warnings += checks.silences(judged.measured, idle_ms)
     warnings += checks.small(judged, goal.on_time)
     warnings += checks.unsteady({what: part.least(goal.on_time) for what, part in halves(judged).items()})
-    return Advice(measured, as_is, judged, goal, bound_ms, lateness_ms, idle_ms, tuple(warnings))
+    told = tuple(warnings), job.notes, job.present_ms
+    return Advice(measured, as_is, judged, goal, bound_ms, lateness_ms, idle_ms, *told)
 
 
 def halves(bounds: Bounds) -> dict[str, Bounds]:
@@ -314,6 +367,28 @@ def halves(bounds: Bounds) -> dict[str, Bounds]:
         return {}
     parts = {"first half of the data": first, "second half of the data": ~first}
     return {what: replace(bounds, measured=bounds.measured.only(wanted)) for what, wanted in parts.items()}
+
+
+def silences(measured: Measured) -> pd.DataFrame:
+    """Count the silences that are longer than each round timeout; see `Advice.silences`."""
+    arrival_ms = measured.arrival_ms
+    last = pd.Series(arrival_ms).groupby(measured.partition).max()
+    ends_ms = int(arrival_ms[-1]) - last.to_numpy()
+    is_first = ~pd.Series(measured.partition).duplicated().to_numpy()
+    gap_ms = np.concatenate([np.where(is_first, arrival_ms - arrival_ms[0], measured.gap_ms), ends_ms])
+    partition = np.concatenate([measured.partition, last.index.to_numpy()])
+    behind_ms = np.concatenate([measured.behind_ms, np.zeros(len(ends_ms), dtype=np.int64)])
+    at_end = np.arange(len(gap_ms)) >= len(measured)
+    rows = []
+    for timeout_ms in ROUND_MS:
+        trips = gap_ms > timeout_ms
+        if not trips.any():
+            break
+        risky = behind_ms[trips]
+        counts = int(trips.sum()), len(np.unique(partition[trips])), int((trips & at_end).sum())
+        rows.append((_text(timeout_ms), timeout_ms, *counts, int((risky > 0).sum()), int(risky.max())))
+    columns = ["timeout", "timeout_ms", "silences", "partitions", "to_the_end", "behind", "worst_behind_ms"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def length_ms(name: str, value: Any) -> int:

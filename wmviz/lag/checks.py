@@ -107,6 +107,15 @@ def holding(measured: Measured, bounds: Bounds, bound_ms: int) -> Iterator[str]:
         )
 
 
+def never(measured: Measured) -> Iterator[str]:
+    """Name partitions without any event, if the watermark waits for them."""
+    silent = sorted(set(range(len(measured.partitions))) - set(measured.partition.tolist()))
+    if silent and measured.per_partition:
+        named = ", ".join(measured.partitions[number] for number in silent[:_MOST_NAMED])
+        which = f"Partition {named} sends" if len(silent) == 1 else f"{len(silent):,} partitions ({named}) send"
+        yield f"{which} nothing: without an idle timeout no window ever fires, whatever the bound."
+
+
 def small(bounds: Bounds, goal: float) -> Iterator[str]:
     """Say if there are too few windows or events for the goal."""
     events, windows = len(bounds.measured), bounds.windows

@@ -25,7 +25,7 @@ EARLIEST_MS, LATEST_MS = -2_208_988_800_000, 7_258_118_400_000
 """From 1900 on and before 2200: what lies outside stands for no time, such as 9999-12-31."""
 MISSING_WORDS = frozenset(("", "na", "n/a", "nan", "nat", "null", "none", "<na>", "-"))
 """What a missing time or value is written as, whatever the case."""
-_FIRST_DAYS_MS = 500_000_000
+_FIRST_DAYS_MS, _MODERN_MS = 500_000_000, 500_000_000_000
 _OTHERS_SHARE = 0.9
 _MILLISECOND = pd.Timedelta(milliseconds=1)
 _ZONED = r"[T ]\d.*(?:[Zz]|[+-]\d\d(?::?\d\d)?)$"
@@ -331,7 +331,8 @@ def _check_start_of_1970(reading: _Reading) -> None:
     """Give the few times of the first days of 1970 a reason, where the others are of a later date."""
     fine = reading.reasons == ""
     first = fine & (np.abs(reading.ms) < _FIRST_DAYS_MS)
-    if first.any() and (fine & ~first).sum() >= _OTHERS_SHARE * (fine & (reading.ms != 0)).sum():
+    modern = fine & (reading.ms >= _MODERN_MS)
+    if first.any() and modern.any() and modern.sum() >= _OTHERS_SHARE * (fine & (reading.ms != 0)).sum():
         for row in np.flatnonzero(first):
             when = time_text(int(reading.ms[row]), "UTC")
             reading.reasons[row] = f"is {when}, far from the others: it stands for no time"

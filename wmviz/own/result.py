@@ -73,10 +73,10 @@ class OwnEvents:
         return self.scenario.sample(most=most)
 
     def choose(self, **options: Any) -> Advice:
-        """Choose the bound for these events: `wmviz.lag.choose` of the scenario."""
+        """Choose the bound for these events: `wmviz.lag.choose` of the scenario, beside its bound if it has one."""
         from wmviz import lag
 
-        return lag.choose(self.scenario, **options)
+        return lag.choose(self.scenario, **{"present": self.scenario.bound_ms > 0, **options})
 
     def __repr__(self) -> str:
         """Say what was read, what was set aside, and what was assumed."""
