@@ -2,13 +2,16 @@
 
 import re
 
+import pytest
+
 import wmviz
 from tests.notebooks.prose import HeldProse, read_lesson
 from wmviz.__main__ import FAULT, HEALTHY, NOT_READ
 from wmviz.diagnosis import answers, result
+from wmviz.flink import replay
 from wmviz.flink.broken import HEALTHY as HEALTHY_JOBS
 from wmviz.flink.broken import broken_job, broken_jobs
-from wmviz.times import MIN_MS, time_ms
+from wmviz.times import MAX_MS, MIN_MS, time_ms
 
 CELLS, PROSE = read_lesson("15-diagnose")
 
@@ -59,6 +62,17 @@ SLIDING = wmviz.simulate(
         events=[["a", 1, "6:50", "6:50"], ["a", 1, "7:03", "7:03"], ["a", 1, "6:59", "7:04"], ["a", 1, "8:40", "8:40"]],
     )
 )
+
+GAPS = wmviz.simulate(wmviz.scenario("sliding-gaps"))
+SILENT_JOB = next(answer for path, answer in SILENT.answers.readings[0].items() if path.count("/") == 2)
+SILENT_BEGAN_MS = SILENT_JOB["now"] - SILENT_JOB["duration"]
+CHECKPOINTS_MS = [
+    checkpoint["trigger_timestamp"]
+    for path, answer in SILENT.answers.once.items()
+    if path.endswith("/checkpoints")
+    for checkpoint in answer["history"]
+    if checkpoint["status"] == "COMPLETED"
+]
 
 # A piece of the prose → whether it is so.
 FACTS = {
@@ -114,6 +128,17 @@ FACTS = {
     "the event is late for some of its windows only: it counts for the others, and nothing is dropped": (
         SLIDING.dropped_count == 0 and ends_with("a@6:59", SLIDING) == {time_ms("7:30")}
     ),
+    "a job with windows of 10 min, one every 15 min. So the last five minutes of each quarter of an hour are a gap": (
+        (GAPS.scenario.window.size_ms, GAPS.scenario.window.slide_ms) == (10 * MINUTE_MS, 15 * MINUTE_MS)
+    ),
+    "r9's 6:11 came behind the watermark. r4471's 6:12 came ahead of it, and is in no number": (
+        time_ms("6:11") <= GAPS.seen_watermarks["r9@6:11"]
+        and time_ms("6:12") > GAPS.seen_watermarks["r4471@6:12"]
+        and GAPS.dropped_count == 1
+    ),
+    "The checkpoint that failed was due when the job had just begun": (
+        SILENT.checkpoints["failed"] == 1 and min(CHECKPOINTS_MS) - SILENT_BEGAN_MS < 1000
+    ),
     "Each of the six jobs with its fix": all(broken_job(name).fixed.recorded().healthy for name in broken_jobs())
     and len(broken_jobs()) == 6,
     "Its exit code is 0 if no fault was found, 1 if there is one, 2 if the job could not be read": (
@@ -147,3 +172,32 @@ def test_a_filter_beside_a_stuck_window_goes_on():
     assert not quiet.all_firings
     assert len(quiet.seen_watermarks) == len(quiet.scenario.events)
     assert max(event.event_time_ms for event in quiet.scenario.events) == time_ms("8:05")
+
+
+@pytest.mark.parametrize("windows", ["session", "sliding"])
+def test_windows_and_records_without_a_timestamp(flink, windows):
+    """Session windows take them, and fire at the end of the input only; sliding ones refuse them."""
+    env = flink.startup.job().environment(replay.jar())
+    from pyflink.common import Duration, Time, Types, WatermarkStrategy
+    from pyflink.datastream.functions import ProcessWindowFunction
+    from pyflink.datastream.window import EventTimeSessionWindows, SlidingEventTimeWindows
+
+    class Fired(ProcessWindowFunction):
+        def process(self, key, context, rows):
+            yield context.current_watermark()
+
+    assigner = {
+        "session": EventTimeSessionWindows.with_gap(Time.seconds(1)),
+        "sliding": SlidingEventTimeWindows.of(Time.seconds(2), Time.seconds(1)),
+    }[windows]
+    strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(1))  # without an assigner
+    rows = env.from_collection([1, 2], Types.LONG()).assign_timestamps_and_watermarks(strategy)
+    fired = rows.key_by(lambda _: "all").window(assigner).process(Fired(), Types.LONG())
+    if windows == "sliding":
+        with pytest.raises(flink.FlinkError, match="timestamp"), flink.startup.sentences():
+            list(fired.execute_and_collect())
+        assert "Tumbling and sliding windows refuse such records" in PROSE
+    else:
+        with fired.execute_and_collect() as watermarks:
+            assert list(watermarks) == [MAX_MS]
+        assert "Session windows take them, and keep silent" in PROSE
