@@ -1,0 +1,138 @@
+"""docs/facilitator.md: the minutes add up, what it names exists, and what is said to wrong answers is the course's."""
+
+import importlib.util
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tests.sums import check_sums
+from wmviz import course
+from wmviz.course.questions import Question, find
+from wmviz.times import time_ms
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXT = (ROOT / "docs" / "facilitator.md").read_text(encoding="utf-8")
+PLANS = {"90 minutes": 90, "half a day": 240}
+ROW = re.compile(r"^\| (\d:\d\d) \| (\d+) \| (.+?) \| (.*?) ?\|$", re.MULTILINE)
+SECTION = re.compile(r"\[[^\]]+\]\((\.\./(?:notebooks|exercises)/[\w-]+\.ipynb)\) \*([^*]+)\*")
+LINK = re.compile(r"\]\(((?!https?:)[^)#]+)\)")
+
+
+def part(title):
+    """Give the text under a heading of the guide."""
+    return re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL)[1]
+
+
+def rows(title):
+    found = ROW.findall(part(f"Plan: {title}"))
+    assert len(found) >= 8
+    return [(start, int(minutes), name, shown) for start, minutes, name, shown in found]
+
+
+@cache
+def headings(path):
+    cells = nbformat.read(path, as_version=4).cells
+    lines = [line for cell in cells if cell.cell_type == "markdown" for line in cell.source.splitlines()]
+    return {line.lstrip("# ") for line in lines if line.startswith("#")}
+
+
+@cache
+def deck():
+    spec = importlib.util.spec_from_file_location("slides_tool", ROOT / "tools" / "slides.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module.decks()["ninety-minutes"]["slides"]
+
+
+def slide_numbers(text):
+    """Give the slides that a row shows, counted from 1, the cover."""
+    numbers = []
+    for first, last in re.findall(r"slides? (\d+)(?: to (\d+))?", text):
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
+
+
+@pytest.mark.parametrize("title", PLANS)
+def test_the_minutes_add_up(title):
+    at = 0
+    for start, minutes, name, _ in rows(title):
+        assert time_ms(start) == at * 60_000, name
+        at += minutes
+    assert at == PLANS[title]
+    assert f"Total: {at} minutes" in part(f"Plan: {title}")
+
+
+@pytest.mark.parametrize("title", PLANS)
+def test_the_slides_of_a_plan_come_in_order_and_exist(title):
+    numbers = [number for *_, shown in rows(title) for number in slide_numbers(shown)]
+    assert numbers == list(range(1, len(deck()) + 2))
+
+
+@pytest.mark.parametrize("title", PLANS)
+def test_a_question_on_a_slide_is_voted_on_in_the_row_that_shows_it(title):
+    asked = {number: slide["ask"] for number, slide in enumerate(deck(), 2) if "ask" in slide}
+    for *_, name, shown in rows(title):
+        for number in slide_numbers(shown):
+            assert number not in asked or f"`{asked[number]}`" in shown, (name, number)
+
+
+def test_every_section_and_task_that_it_names_exists():
+    named = SECTION.findall(TEXT)
+    assert len(named) >= 20
+    for target, title in named:
+        assert title in headings(ROOT / "docs" / target), (target, title)
+
+
+def test_every_file_that_it_links_or_names_exists():
+    targets = LINK.findall(TEXT)
+    assert targets
+    assert [target for target in targets if not (ROOT / "docs" / target).exists()] == []
+    for name in re.findall(r"(?:exercises|notebooks)/[\w-]+\.ipynb", TEXT):
+        assert (ROOT / name).exists(), name
+
+
+def test_every_make_target_that_it_names_exists():
+    known = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    named = re.findall(r"`make (\w+)", TEXT)
+    assert {"slides", "lab", "doctor", "bundle"} <= set(named) <= set(known)
+
+
+def test_every_vote_is_a_question_with_choices():
+    voted = re.findall(r"`(\d+\.[\w-]+)`", TEXT)
+    assert len(set(voted)) >= 10
+    assert all(isinstance(find(item), Question) for item in voted)
+
+
+def test_what_is_said_to_a_wrong_answer_is_what_the_course_says():
+    said = re.findall(
+        r"^\| `(\d+\.[\w-]+)` \| (.+?) \| (.+?) \|$", part("Wrong answers, and what to say"), re.MULTILINE
+    )
+    assert len(said) >= 10
+    for item, text, why in said:
+        question = find(item)
+        assert (text, why) in [(choice.text, choice.why) for choice in question.choices if choice != question.solution]
+
+
+def test_the_sums_are_right():
+    assert check_sums(TEXT) >= 2
+
+
+def test_each_part_of_the_short_plan_says_what_to_say():
+    plan = part("Plan: 90 minutes")
+    for _, _, name, _ in rows("90 minutes"):
+        said = re.search(rf"^### {name}\n(.*?)(?=^### |\Z)", plan, re.MULTILINE | re.DOTALL)
+        assert said, name
+        assert re.search(r"\*\*(Say|Do)\*\*|\*\*(Say|Do)\.\*\*", said[1]), name
+
+
+def test_every_call_of_the_course_in_it_works(monkeypatch, tmp_path):
+    monkeypatch.setenv("WMVIZ_DATA", str(tmp_path))
+    calls = re.findall(r"`(course\.[^`]+\))`", TEXT)
+    assert len(calls) >= 3
+    for call in calls:
+        assert eval(call, {"course": course, "wmviz": __import__("wmviz")}) is not None
