@@ -342,6 +342,8 @@ def _read(trace: Trace) -> int:
 def _judge_hangs(job: Scenario) -> Verdict:
     if job.events != CAPE.events or job.window != CAPE.window or job.happenings:
         return wrong("The events, the windows and what happens are what they are. Change the other settings.")
+    if job.end_of_input_ms is not None:
+        return wrong("You let the input end. But the stations go on sending, and cape's partition stays: it has no end.")
     trace = wmviz.simulate(job)
     read, kept, ledger = _read(trace), most_kept(trace), trace.ledger()
     late = ledger.dropped + ledger.side_output
@@ -361,11 +363,21 @@ def _judge_hangs(job: Scenario) -> Verdict:
             "neither hill nor the windows."
         )
     if kept > MOST_KEPT:
-        return wrong(_hangs_state(trace, kept))
+        return wrong(_hangs_state(job, trace, kept))
     return right("cape becomes idle, reports MAX, and holds nobody. valley does not, so hill still waits for it.")
 
 
-def _hangs_state(trace: Trace, kept: int) -> str:
+def _hangs_state(job: Scenario, trace: Trace, kept: int) -> str:
+    if job.lateness_ms > CAPE.lateness_ms:
+        return (
+            f"All is read, but up to {kept} events are kept: with an allowed lateness of "
+            f"{duration_text(job.lateness_ms)} each window is kept that long after it has fired."
+        )
+    if job.bound_ms > CAPE.bound_ms:
+        return (
+            f"All is read, but up to {kept} events are kept: with a bound of {duration_text(job.bound_ms)} all windows "
+            "fire that much later."
+        )
     if not trace.all_firings:
         return (
             f"All is read, but no window fires, and {kept} events are kept: the windows wait for cape as well, whether "
