@@ -65,9 +65,9 @@ def read_again():
     return BOARD.replace(start="12:00", events=rows)
 
 
-def first_result(newest):
+def first_result(newest, bound="0 ms"):
     rows = [["k", 1, at, at] for at in ("2:02", "2:04", "2:08", newest)]
-    return bool(wmviz.simulate(Scenario.of(name="grid", bound="0 ms", window="10 min", events=rows)).all_firings)
+    return bool(wmviz.simulate(Scenario.of(name="grid", bound=bound, window="10 min", events=rows)).all_firings)
 
 
 NO_LATENESS = run(S, lateness="0 ms")
@@ -100,6 +100,9 @@ FACTS = {
     "19 kilometres, and each is added to size ÷ slide windows": (
         len(BOARD.events) == 19 and all(windows_per_event(HOUR_MS, m * MINUTE_MS) == 60 // m for m in (60, 30, 15, 5))
     ),
+    "With 30 min these are 19 × 2 = 38, and one of them is missed, so 37 are kept": (
+        (len(BOARD.events) * 2, sliding("30 min").ledger().missed, sliding("30 min").ledger().accepted) == (38, 1, 37)
+    ),
     "With smaller slides it is only missed": all(
         (sliding(slide).ledger().missed > 0, sliding(slide).ledger().side_output) == (True, 0)
         for slide in ("30 min", "15 min", "5 min")
@@ -111,8 +114,11 @@ FACTS = {
         (GAPS.window.size_ms, GAPS.window.slide_ms) == (10 * MINUTE_MS, 15 * MINUTE_MS)
     ),
     "never fires, not even at the end of the input": results("default", end_of_input="8:10") == [],
-    "fires once, when the input ends": len(results("end_of_stream", end_of_input="8:10")) == 4
-    and results("end_of_stream") == [],
+    "fires once for each key, when the input ends: 5 + 6 + 5 + 3 = 19 kilometres": (
+        [number for _, number in results("end_of_stream", end_of_input="8:10")] == [5, 6, 5, 3]
+        and len({key for key, _ in results("end_of_stream", end_of_input="8:10")}) == 4
+        and results("end_of_stream") == []
+    ),
     "the second result of r4471 has six kilometres": results("count:3")[-1] == ("r4471", 6),
     "it has three": results("purging_count:3")[-1] == ("r4471", 3),
     "r7 ran one kilometre in the hour from 6": "r7@6:52" not in {i for f in BY_TWO.all_firings for i in f.event_ids},
@@ -123,6 +129,12 @@ FACTS = {
     "nothing is ever late and every window fires": (
         not wmviz.simulate(BOARD.by_server_clock()).outcomes().late
         and sum(len(f.event_ids) for f in wmviz.simulate(BOARD.by_server_clock()).all_firings) == 19
+    ),
+    "(If its input ends before the hour is over, that hour gives nothing: lesson 1.)": (
+        not wmviz.simulate(read_again().replace(end_of_input="12:00:30").by_server_clock()).all_firings
+    ),
+    "A result needs an event of 2:10 plus the bound, or later": (
+        [first_result(newest, "1 min") for newest in ("2:10", "2:10:59.999", "2:11")] == [False, False, True]
     ),
     "Hours from 6:30 to 7:30": local_starts(CITY, CITY.zone) == {"06:30", "07:30"},
     "midnight UTC is 5:30 there": time_text(0, "+05:30").endswith("05:30"),
