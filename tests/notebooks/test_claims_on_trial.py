@@ -8,7 +8,8 @@ import wmviz
 from tests.notebooks.prose import HeldProse, read_lesson
 from wmviz.course.claims import CLAIMS, THEMES, practice, tried
 from wmviz.course.claims.court import job
-from wmviz.times import time_ms, time_text
+from wmviz.flink import replay
+from wmviz.times import MIN_MS, time_ms, time_text
 
 CELLS, PROSE = read_lesson("16-claims-on-trial")
 TRIALS = {number: tried(claim) for number, claim in CLAIMS.items()}
@@ -55,7 +56,7 @@ FACTS = {
         [number for number, trial in TRIALS.items() if trial.engine == "Flink"] == [16, 18, 22, 24]
     ),
     "number 23 is about Kafka Streams": [n for n, trial in TRIALS.items() if not trial.cases] == [23],
-    "Here are two of them, 20 minutes apart": (
+    "Here are the first and the last, 20 minutes apart": (
         KEPT.scenario.lateness_ms == time_ms("0:20") and len([f for f in KEPT.all_firings if f.key == "r9"]) == 2
     ),
     "Claim 4 has one case in which it is so": sum(case.holds for case in TRIALS[4].cases) == 1,
@@ -93,3 +94,35 @@ def test_the_table_has_every_claim_with_its_verdict_and_flink_differs_nowhere():
     assert "OTHER" not in text
     assert text.count("the same") >= 15
     assert text.count("in line") == 3
+
+
+def test_an_interval_join_of_sql_holds_the_watermark_back_by_its_larger_bound(flink):
+    """What stands behind the join meets watermarks that are a minute lower than those in front of it."""
+    job_of_flink = flink.startup.job()
+    from pyflink.common import Types
+    from pyflink.datastream.functions import ProcessFunction
+    from pyflink.table import Schema, StreamTableEnvironment
+
+    class Seen(ProcessFunction):
+        def process_element(self, row, context):
+            yield context.timer_service().current_watermark()
+
+    env = job_of_flink.environment(replay.jar())
+    env.get_config().set_auto_watermark_interval(0)  # in SQL: a watermark after every row
+    tables = StreamTableEnvironment.create(env)
+    columns = Types.ROW_NAMED(["runner", "at_ms"], [Types.STRING(), Types.LONG()])
+    times = [time_ms(at) for at in ("6:30", "7:00", "7:01")]
+    for side in "ab":
+        schema = Schema.new_builder().column_by_expression("run_at", "TO_TIMESTAMP_LTZ(at_ms, 3)")
+        rows = env.from_collection([("r9", at) for at in times], columns)
+        table = tables.from_data_stream(rows, schema.watermark("run_at", "run_at").build())
+        tables.create_temporary_view(side, table)
+    joined = tables.sql_query(
+        "SELECT a.runner, a.run_at FROM a JOIN b ON a.runner = b.runner "
+        "AND a.run_at BETWEEN b.run_at - INTERVAL '1' MINUTE AND b.run_at + INTERVAL '30' SECOND"
+    )
+    with tables.to_data_stream(joined).process(Seen(), Types.LONG()).execute_and_collect() as seen:
+        met = set(seen) - {MIN_MS}
+    assert met
+    assert met <= {at - 60_000 for at in times}
+    assert "holds the watermark back by the larger of its two bounds" in PROSE
