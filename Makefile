@@ -50,6 +50,9 @@ matrix: setup ## run the catalogue on both engines and write docs/comparison.md
 slides: setup ## write the slides of the workshop to dist/slides/; they need no network
 	$(VENV_PYTHON) tools/slides.py
 
+cheatsheet: setup ## write docs/cheat-sheet.html, one page to print
+	$(VENV_PYTHON) tools/cheatsheet.py
+
 bench: setup ## measure, as ratios within one run
 	$(VENV_PYTHON) -m benchmarks $(ARGS)
 
