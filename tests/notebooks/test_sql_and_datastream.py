@@ -96,6 +96,13 @@ FACTS = {
     ),
     "So the first step is 200 m short for good": changes("CUMULATE")[0][-1] == "1000",
     "a session of a runner ends after 10 minutes of silence": WORKOUTS.window.gap_ms == 600_000,
+    "Two kilometres come behind the watermark": (
+        {e.id for e in WORKOUTS.events if SESSIONS.seen_watermarks[e.id] >= e.event_time_ms}
+        == {"r4471@6:15", "r9@6:04"}
+    ),
+    "The session of 6:40 fires here because on Flink the list ends": (
+        ("r9", "06:40", "06:50") in shared_sessions()[0] and sessions_of("r9")[-1][0] == "6:14"
+    ),
     "r4471's 6:15 meets the watermark that has made [6:00, 6:16) fire": (
         SESSIONS.seen_watermarks["r4471@6:15"] == SESSIONS.all_firings[1].watermark_ms == time_ms("6:23")
     ),
