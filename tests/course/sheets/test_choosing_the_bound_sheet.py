@@ -94,6 +94,8 @@ RIGHT = [
 ]
 
 WRONG = [
+    ("wrong-clock", sheet.SERVICED.replace(strategy="none"), "no watermark comes before the input ends"),
+    ("wrong-clock", sheet.SERVICED.replace(partitions=2), "no watermark comes before the input ends"),
     ("furthest-behind", "6 min 30 s", "That is the largest lag, of bay's 7:13:30"),
     ("furthest-behind", "6 min 10 s", "That is the lag of bay's 7:02:30"),
     ("furthest-behind", "30 s", "The generator knows no keys"),

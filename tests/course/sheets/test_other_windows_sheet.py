@@ -1,10 +1,13 @@
 """Sheet 9: right answers in any form, and the message that each typical wrong one gets."""
 
+import itertools
 import math
+import re
 from datetime import timedelta
 
 import wmviz
 from tests.course.sheets.answered import AnsweredTasks
+from wmviz import course
 from wmviz.course.sheets import other_windows as sheet
 from wmviz.times import time_ms
 
@@ -31,6 +34,10 @@ NUMBER = "9"
 RIGHT = [
     ("in-windows", ["9:04", "9:12"]),
     ("in-windows", "9:12, 9:04"),
+    ("in-windows", "9:04; 9:12"),
+    ("in-windows", "9:04 and 9:12"),
+    ("in-windows", "[9:04, 9:24), [9:12, 9:32)"),
+    ("in-windows", "[(9:04, 9:24), (9:12, 9:32)]"),
     ("in-windows", {time_ms("9:04"), time_ms("9:12")}),
     ("in-windows", [("9:04", "9:24"), ("9:12", "9:32")]),
     ("visits", [("10:00", "10:30"), ("10:22", "10:46")]),
@@ -85,6 +92,9 @@ WRONG = [
     ("shifts", sheet.SHIFTS.replace(events=[]), "You changed the events"),
     ("shifts", sheet.SHIFTS.by_server_clock(), "By the server's clock"),
     ("shifts", shifts(offset="15 min").replace(aggregate="count"), "the totals differ"),
+    ("visits", [("10:00", "10:29:59.999"), ("10:22", "10:45:59.999")], "named by its end"),
+    ("double-rows", sheet.BRIDGED.replace(sink="append"), "The sink stays as it is"),
+    ("double-rows", sheet.BRIDGED.replace(bound="5 min", sink="transactional", checkpoints={}), "The sink stays"),
     ("double-rows", sheet.BRIDGED.replace(bound="3 min"), "one millisecond more"),
     ("double-rows", sheet.BRIDGED.replace(bound="2 min"), "Still 8 clicks in the table"),
     ("double-rows", sheet.BRIDGED.replace(lateness="0 s"), "But mia's visit is"),
@@ -128,6 +138,29 @@ UNREAD = [
 
 class TestAnswers(AnsweredTasks):
     """What is said to each answer."""
+
+
+def test_rows_that_come_at_the_end_only_are_right_with_their_price():
+    late, soon = (
+        course.check("9.double-rows", sheet.BRIDGED.replace(**settings))
+        for settings in ({"strategy": "none"}, {"bound": "5 min"})
+    )
+    assert late.right
+    assert "no row is written before the shop closes" in late.sentence
+    assert "no row" not in soon.sentence
+
+
+def test_a_start_that_changes_is_named_by_what_was_given():
+    answers = itertools.cycle([0, -3_000])
+
+    def start(timestamp_ms, offset_ms, size_ms):
+        due_ms = timestamp_ms - (timestamp_ms - offset_ms) % size_ms
+        return due_ms + next(answers)
+
+    given, due = re.search(
+        r"gives (-?\d+); it should be (-?\d+)", course.check("9.build-start", start).sentence
+    ).groups()
+    assert given != due
 
 
 def test_what_the_whole_sheet_goes_by():

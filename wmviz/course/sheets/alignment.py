@@ -343,7 +343,9 @@ def _judge_hangs(job: Scenario) -> Verdict:
     if job.events != CAPE.events or job.window != CAPE.window or job.happenings:
         return wrong("The events, the windows and what happens are what they are. Change the other settings.")
     if job.end_of_input_ms is not None:
-        return wrong("You let the input end. But the stations go on sending, and cape's partition stays: it has no end.")
+        return wrong(
+            "You let the input end. But the stations go on sending, and cape's partition stays: it has no end."
+        )
     trace = wmviz.simulate(job)
     read, kept, ledger = _read(trace), most_kept(trace), trace.ledger()
     late = ledger.dropped + ledger.side_output

@@ -313,6 +313,11 @@ def _judge_wrong_clock(job: Scenario) -> Verdict:
                 "Now every reading is counted, but no window waits: each reading makes its window fire at once. The "
                 "first results have one reading, and the state is kept for hours."
             )
+        if not late and job.bound_ms <= SERVICED.bound_ms:
+            return wrong(
+                "Now no watermark comes before the input ends. So nothing is late, and no window fires before that "
+                "either. The watermark is not the fault; the wrong time is."
+            )
         if not late:
             return wrong(
                 f"With a bound of {duration_text(job.bound_ms)} nothing is late, and every result comes that much "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -100,6 +101,8 @@ SHIFTS = Scenario.of(
 
 SHIFT_STARTS = ("06:00", "14:00", "22:00")
 
+CLOSES_MS = time_ms("16:00")
+
 BRIDGED = Scenario.of(
     name="bridged-visit",
     title="A click that joins two visits",
@@ -109,7 +112,7 @@ BRIDGED = Scenario.of(
     late_to="side",
     window={"type": "session", "gap": "10 min"},
     start="15:00",
-    end_of_input="16:00",
+    end_of_input=CLOSES_MS,
     events=[
         ["mia", 1, "15:00", "15:00:05"],
         ["mia", 1, "15:06", "15:06:05"],
@@ -167,9 +170,10 @@ def _judge_starts(answer: object, starts: frozenset[int]) -> Verdict:
 
 
 def _starts_in(answer: object) -> list[int]:
-    """Read starts of windows: times in a list or in text with commas; of pairs the first."""
+    """Read starts of windows: times in a list or in text; of pairs, and of windows such as [9:00, 9:20), the first."""
     if isinstance(answer, str):
-        answer = [part for part in answer.split(",") if part.strip()]
+        windows = re.findall(r"[\[(]([^\[(,]+),[^\[(,]+[\])]", answer)
+        answer = windows or re.sub(r"[\[\](){}]|\band\b", " ", answer).replace(",", " ").replace(";", " ").split()
     if not isinstance(answer, (list, tuple, set, frozenset)):
         raise AnswerError('Give the starts, such as "8:40, 8:50".')
     return [read_time(one[0] if isinstance(one, (list, tuple)) and one else one) for one in answer]
@@ -218,6 +222,10 @@ def _judge_visits(answer: object, due: frozenset[tuple[int, int]]) -> Verdict:
     }
     if got in whys:
         return wrong(whys[got])
+    if any(end_ms % 1000 == 999 for _, end_ms in got):
+        return wrong(
+            "A session is named by its end, which is one gap after the last click. 1 ms before is still in it."
+        )
     starts = {start for start, _ in got}
     if time_ms("10:05") in starts:
         return wrong(
@@ -389,6 +397,8 @@ def double_rows() -> Task:
 def _judge_double_rows(job: Scenario) -> Verdict:
     if job.events != BRIDGED.events:
         return wrong("The clicks are what they are. Change the settings of the job.")
+    if job.sink != BRIDGED.sink:
+        return wrong("The sink stays as it is: one row for each visitor and session, which is overwritten.")
     if job.window.time == "processing":
         return wrong("By the server's clock a visit is what arrives together, and 15:12 belongs to another one.")
     if job.window != BRIDGED.window:
@@ -396,6 +406,11 @@ def _judge_double_rows(job: Scenario) -> Verdict:
     clicks, trace = len(job.events), wmviz.simulate(job)
     rows, due = trace.totals, wmviz.simulate(BRIDGED.replace(bound="1 d")).totals
     if rows == due:
+        if min(firing.at_ms for firing in trace.all_firings) >= CLOSES_MS:
+            return right(
+                "15:12 comes before anything fires, and nothing is corrected. But no row is written before the shop "
+                "closes: that is a high price. Would a setting do that makes results wait for minutes only?"
+            )
         return right(
             "Now 15:12 comes before mia's session is over, and nothing is corrected. The price: all results come later."
         )
@@ -454,7 +469,7 @@ def _start_slip(own: Callable[[int, int, int], int], job: Scenario) -> str:
     """Name the thought behind the first wrong start in a job."""
     step_ms, offset_ms = job.window.slide_ms or job.window.size_ms, job.window.offset_ms
     asked = ((event.event_time_ms, offset_ms, step_ms) for event in job.events)
-    slips = (_slip_at(own(*of), *of) for of in asked if own(*of) != window_start_ms(*of))
+    slips = (_slip_at(got_ms, *of) for of in asked if (got_ms := own(*of)) != window_start_ms(*of))
     return next(slips, "the windows differ. Does your function give the same start each time it is asked?")
 
 
