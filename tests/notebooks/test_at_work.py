@@ -1,11 +1,15 @@
 """What lesson 17 says in prose: each statement with a number is held against the engine, each name against Flink."""
 
+import json
+
 import wmviz
 from tests.notebooks.prose import HeldProse, read_lesson
-from wmviz.course.lessons.at_work import first_fired_ms, resumed_with, rings_ms, steady, total
+from wmviz.course.lessons.at_work import first_fired_ms, read_again, resumed_with, rings_ms, steady, total
 from wmviz.flink import barriers_code, recovery_code, resume_code
+from wmviz.flink.barriers import RECORDINGS
+from wmviz.flink.broken import broken_job
 from wmviz.flink.resume import recorded_run
-from wmviz.times import MIN_MS, time_ms
+from wmviz.times import MAX_MS, MIN_MS, time_ms
 from wmviz.trace import Kind
 
 CELLS, PROSE = read_lesson("17-at-work")
@@ -31,6 +35,9 @@ def watermark(trace, at=None):
 def totals(run):
     return {key: value for (key, start, _), value in run.outcomes.totals.items() if start == time_ms("6:00")}
 
+
+TWO_MIN, TEN_MIN = (wmviz.simulate(steady(every)) for every in ("2 min", "10 min"))
+CRASH_MS = time_ms("7:09:56")
 
 # A piece of the prose → whether it is so.
 FACTS = {
@@ -68,11 +75,46 @@ FACTS = {
     "A job gets an event every 10 s and crashes at 7:09:56": (
         [r.at_ms for r in wmviz.simulate(steady("30 s")) if r.kind == Kind.CRASHED] == [time_ms("7:09:56")]
     ),
+    "checkpoint 4 is that of 7:08. From 7:08:05 to 7:09:55 came 12 events": (
+        [(r.at_ms, r.value) for r in TWO_MIN if r.kind == Kind.CHECKPOINT and r.subject.id == 4][-1]
+        == (time_ms("7:08"), 1)
+        and [e.arrival_time_ms for e in TWO_MIN.scenario.events if time_ms("7:08") < e.arrival_time_ms < CRASH_MS]
+        == list(range(time_ms("7:08:05"), time_ms("7:09:55") + 1, 10_000))
+        and read_again(TWO_MIN) == 12
+    ),
+    "With 10 min the first checkpoint is due at 7:10, after the crash, so all 60 are": (
+        read_again(TEN_MIN) == 60 == sum(e.arrival_time_ms < CRASH_MS for e in TEN_MIN.scenario.events)
+    ),
+    "`start_delay_ms` until the first barrier came to the slow task": all(
+        abs(c["duration_ms"] - c["start_delay_ms"] - c["alignment_ms"]) < 100
+        for mode in ("aligned", "at-least-once")
+        for c in json.loads((RECORDINGS / f"{mode}.json").read_text(encoding="utf-8"))["checkpoints"]
+    ),
     "It fires at 7:24:05, for the bound": first_fired_ms(BOTH, "r7") == time_ms("7:24:05"),
     "7:19:59.999 is not reached, the watermark ends at 7:03:59.999": (
         watermark(BOTH) == time_ms("7:04") - 1 and len(six_am(BOTH)) == 3
     ),
 }
+
+
+def idle_ms(job):
+    """Give what Flink counted as idle time of the split that fell silent."""
+    return [
+        int(metric["value"])
+        for path, answer in job.recorded().answers.readings[-1].items()
+        if path.endswith("/metrics")
+        for metric in answer
+        if metric["id"].endswith("split.runs-1.watermark.accumulatedIdleTimeMs")
+    ]
+
+
+def test_the_idle_time_of_a_split_is_counted_only_with_an_idle_timeout():
+    silent = broken_job("idle-partition")
+    assert "with_idleness" in silent.fixed.program
+    assert "with_idleness" not in silent.program
+    assert idle_ms(silent) == [0]
+    assert idle_ms(silent.fixed)[0] > 1000
+    assert "`accumulatedIdleTimeMs` counts only where an idle timeout is set" in PROSE
 
 
 class TestProse(HeldProse):
@@ -92,6 +134,9 @@ def test_the_names_of_flink_are_there(flink):
     options, runtime = java.org.apache.flink.configuration, java.org.apache.flink.runtime
     assert options.HeartbeatManagerOptions.HEARTBEAT_TIMEOUT.defaultValue().toMillis() == 50_000
     assert "50 s, if you set nothing" in PROSE
+    assert options.JobManagerOptions.SLOT_REQUEST_TIMEOUT.key() == "slot.request.timeout"
+    assert options.JobManagerOptions.SLOT_REQUEST_TIMEOUT.defaultValue().toMinutes() == 5
+    assert "after 5 min (`slot.request.timeout`)" in PROSE
     assert options.ExecutionOptions.RUNTIME_MODE.key() == "execution.runtime-mode"
     assert options.StateRecoveryOptions.SAVEPOINT_IGNORE_UNCLAIMED_STATE.key() in PROSE
     assert runtime.metrics.MetricNames.NUM_RESTARTS == "numRestarts"
@@ -110,3 +155,45 @@ def test_the_names_of_flink_are_there(flink):
     span = gauge.getDeclaredField("DEFAULT_TIME_SPAN_IN_SECONDS")
     span.setAccessible(True)
     assert span.get(None) == 60  # busyTimeMsPerSecond and its sisters are of the last minute
+
+
+def test_with_checkpoints_and_no_strategy_flink_tries_again_without_end(flink):
+    java = flink.startup.job().get_gateway().jvm
+    failover = java.org.apache.flink.runtime.executiongraph.failover
+    options = java.org.apache.flink.configuration
+    made = failover.RestartBackoffTimeStrategyFactoryLoader.createRestartBackoffTimeStrategyFactory(
+        options.Configuration(), options.Configuration(), True
+    )
+    assert "ExponentialDelay" in made.getClass().getName()
+    attempts = options.RestartStrategyOptions.RESTART_STRATEGY_EXPONENTIAL_DELAY_ATTEMPTS
+    assert attempts.defaultValue() == 2**31 - 1
+    assert "Flink 2.3.0 tries without end, and waits longer each time" in PROSE
+
+
+def test_as_a_batch_each_window_fires_once_and_nothing_is_late(flink):
+    flink.startup.job()
+    from pyflink.common import Configuration, Time, Types, WatermarkStrategy
+    from pyflink.common.watermark_strategy import TimestampAssigner
+    from pyflink.datastream import StreamExecutionEnvironment
+    from pyflink.datastream.functions import ProcessWindowFunction
+    from pyflink.datastream.window import TumblingEventTimeWindows
+
+    class EventTime(TimestampAssigner):
+        def extract_timestamp(self, row, record_timestamp):
+            return row
+
+    class Fired(ProcessWindowFunction):
+        def process(self, key, context, rows):
+            yield f"{context.window().start} {sorted(rows)} at {context.current_watermark()}"
+
+    settings = Configuration()
+    settings.set_string("execution.runtime-mode", "BATCH")
+    settings.set_string("python.execution-mode", "thread")
+    env = StreamExecutionEnvironment.get_execution_environment(settings)
+    env.set_parallelism(1)
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(EventTime())
+    rows = env.from_collection([1, 5000, 2], Types.LONG()).assign_timestamps_and_watermarks(strategy)
+    windows = rows.key_by(lambda _: "all").window(TumblingEventTimeWindows.of(Time.seconds(1)))
+    with windows.process(Fired(), Types.STRING()).execute_and_collect() as lines:
+        assert sorted(lines) == [f"0 [1, 2] at {MAX_MS}", f"5000 [5000] at {MAX_MS}"]
+    assert "there are no watermarks but `MAX` at the end" in PROSE
