@@ -168,7 +168,7 @@ def _opened(path: Path) -> Iterator[TextIO]:
 
 def _rows(lines: Iterator[str], separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     """Give each row with the line that it ends on."""
-    reader = csv.reader(lines, delimiter=separator)
+    reader = csv.reader(lines, delimiter=separator, strict=True)  # or an open quote takes in what follows
     try:
         for cells in reader:
             yield reader.line_num, cells

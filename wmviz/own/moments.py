@@ -230,6 +230,8 @@ def _texts(reading: _Reading, column: pd.Series[Any], rows: Flags, units: Units,
         return
     left = ~_numbers_in_text(reading, places, texts, units)
     left[left] = ~_iso(reading, places[left], texts[left].reset_index(drop=True))
+    if left.any():  # only a few forms need to be rewritten first
+        left[left] = ~_iso(reading, places[left], _rewritten(texts[left]).reset_index(drop=True))
     if left.any():
         _one_by_one(reading, places[left], texts[left])
 
@@ -256,17 +258,21 @@ def _iso(reading: _Reading, places: Longs, texts: pd.Series[Any]) -> Flags:
     taken = np.zeros(len(texts), dtype=bool)
     if not len(texts):
         return taken
-    plain = texts.str.replace(_ZERO_WORDS, "Z", regex=True).str.replace(r"(:\d\d),(\d)", r"\1.\2", regex=True)
-    dated = plain.str.match(r"\d{4}-?\d\d").to_numpy(dtype=bool)  # pandas reads "now" and "today" too
-    zoned = dated & plain.str.contains(_ZONED, regex=True).to_numpy(dtype=bool)
-    with_zone = pd.to_datetime(plain[zoned], format="ISO8601", utc=True, errors="coerce")
+    dated = texts.str.match(r"\d{4}-?\d\d").to_numpy(dtype=bool)  # pandas reads "now" and "today" too
+    zoned = dated & texts.str.contains(_ZONED, regex=True).to_numpy(dtype=bool)
+    with_zone = pd.to_datetime(texts[zoned], format="ISO8601", utc=True, errors="coerce")
     kept = with_zone.notna().to_numpy()
     reading.ms[places[zoned][kept]] = _utc_ms(with_zone[kept])
     taken[np.flatnonzero(zoned)[kept]] = True
     local = dated & ~zoned
     if local.any():
-        taken |= _naive(reading, places, pd.to_datetime(plain[local], format="ISO8601", errors="coerce"), local)
+        taken |= _naive(reading, places, pd.to_datetime(texts[local], format="ISO8601", errors="coerce"), local)
     return taken
+
+
+def _rewritten(texts: pd.Series[Any]) -> pd.Series[Any]:
+    """Write a zone that is spelled out as Z, and a comma before the fraction as a point."""
+    return texts.str.replace(_ZERO_WORDS, "Z", regex=True).str.replace(r"(:\d\d),(\d)", r"\1.\2", regex=True)
 
 
 def _formatted(reading: _Reading, places: Longs, texts: pd.Series[Any], time_format: str) -> None:

@@ -16,7 +16,7 @@ from wmviz.trace import Trace, TraceError
 OUR_ENGINE = "wmviz"
 
 MOST_EVENTS = 20_000
-"""More events than this are not drawn: the stage then shows a sample of the keys, and says so."""
+"""More events than this are not drawn: the stage then shows a sample, and says so."""
 SAMPLE_EVENTS = 1_500
 """About how many events a sample holds."""
 
@@ -114,10 +114,13 @@ def _small_enough(trace: Trace) -> None:
 
 
 def drawable(scenario: Scenario) -> Sample:
-    """Give the scenario itself, or a sample of its keys if it is too large to draw."""
+    """Give the scenario itself; if it is too large to draw, a stretch of it, or of made-up events some of the keys."""
     total = len(scenario.events)
     if total <= MOST_EVENTS:
         return Sample(scenario, "")
+    if scenario.generated is None and not scenario.happenings:  # events of one's own may all have the same key
+        stretch = scenario.sample(most=max(SAMPLE_EVENTS, 4 * scenario.partition_count))
+        return Sample(stretch, stretch.about)
     keys = len({event.key for event in scenario.events})
     kept = max(1, keys * SAMPLE_EVENTS // total)
     sample = scenario.sample(keys=kept)
