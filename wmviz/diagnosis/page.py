@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from math import ceil
 from typing import Any
 
 from wmviz.diagnosis.case import Cause
@@ -13,7 +14,15 @@ from wmviz.diagnosis.words import duration, moment
 from wmviz.times import MAX_MS
 
 MOST_ROWS = 40
-HEADS = ("Task", "Subtask", "Watermark (UTC)", "Behind the clock", "Lately", "Dropped", "Busy / idle / held back")
+HEADS = (
+    "Task",
+    "Subtask",
+    "Watermark (UTC)",
+    "Behind the clock",
+    "Lately",
+    "Dropped",
+    "Busy / idle / backpressured, ms of a second",
+)
 
 
 def waiting(name: str, missing_s: float) -> str:
@@ -21,7 +30,7 @@ def waiting(name: str, missing_s: float) -> str:
     return _verdict(
         "wmviz-waiting",
         "…",
-        f"{name}: one reading is there. The verdict needs a second one, {duration(round(missing_s * 1000))} later.",
+        f"{name}: one reading is there. The verdict needs a second one, {ceil(missing_s)} s later.",
     )
 
 
@@ -59,9 +68,12 @@ def causes(found: Diagnosis) -> str:
 def _cause(number: int, cause: Cause, language: str) -> str:
     text = cause.fix.get(language) or next(iter(cause.fix.values()), "")
     fix = f'<pre tabindex="0" aria-label="The fix as code">{escape(text)}</pre>' if text else ""
+    title = f"{number}. {escape(cause.title)} <em>({escape(cause.certainty)})</em>"
+    if number == 1:  # the verdict above has said it
+        title = "What speaks for it, and what to do"
     return (
         f'<details data-key="cause-{escape(cause.name)}"{" open" * (number == 1)}>'
-        f"<summary>{number}. {escape(cause.title)} <em>({escape(cause.certainty)})</em></summary>"
+        f"<summary>{title}</summary>"
         f"{_list(cause.evidence)}<p>{escape(cause.advice)}</p>{fix}</details>"
     )
 
@@ -70,7 +82,8 @@ def table(found: Diagnosis, past: History) -> str:
     """Give a row for each subtask and each split, with a line of how far its watermark was behind the clock."""
     rows = found.rows
     head = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
-    body = "".join(_row(row, past) for row in rows[:MOST_ROWS])
+    today = moment(found.facts.now.at_ms)[:10]
+    body = "".join(_row(row, past, today) for row in rows[:MOST_ROWS])
     more = f"<p>… and {len(rows) - MOST_ROWS:,} more rows</p>" if len(rows) > MOST_ROWS else ""
     return (
         '<div class="wmviz-scroll" data-key="watermarks" tabindex="0" role="region" aria-label="Watermarks by subtask">'
@@ -78,25 +91,25 @@ def table(found: Diagnosis, past: History) -> str:
     )
 
 
-def _row(row: dict[str, Any], past: History) -> str:
+def _row(row: dict[str, Any], past: History, today: str) -> str:
     is_split, holds = row["split"] is not None, bool(row["holds"])
     name = "" if is_split else escape(row["task"])
     subtask = f"partition {row['split']}" if is_split else str(row["subtask"])
     line = "" if is_split else past.line(row["vertex"], row["subtask"], holds)
     mark = " <strong>holds</strong>" * holds
     cells = (
-        f"<td>{escape(subtask)}</td><td>{_moment(row)}{mark}</td><td>{_behind(row)}</td><td>{line}</td>"
+        f"<td>{escape(subtask)}</td><td>{_moment(row, today)}{mark}</td><td>{_behind(row)}</td><td>{line}</td>"
         f"<td>{'' if row['dropped'] is None else format(row['dropped'], ',')}</td><td>{_load(row)}</td>"
     )
     kind = ' class="wmviz-holder"' if holds else ' class="wmviz-split"' if is_split else ""
     return f'<tr{kind}><th scope="row">{name}</th>{cells}</tr>'
 
 
-def _moment(row: dict[str, Any]) -> str:
+def _moment(row: dict[str, Any], today: str) -> str:
     now_ms = row["watermark_ms"]
     if now_ms is None:
         return "none yet"
-    return "the end" if now_ms == MAX_MS else escape(moment(now_ms).removesuffix(" UTC"))
+    return "the end" if now_ms == MAX_MS else escape(moment(now_ms).removesuffix(" UTC").removeprefix(f"{today} "))
 
 
 def _behind(row: dict[str, Any]) -> str:
@@ -116,10 +129,10 @@ def _load(row: dict[str, Any]) -> str:
 def more(found: Diagnosis) -> str:
     """Give what else was noticed, what was ruled out, the checkpoints, and what could not be seen."""
     checks = [f"{'✓' if check.ruled_out else '!'} {check.sentence}" for check in found.checks]
-    if found.checkpoints:
-        checks.append(f"Checkpoints: {found.checkpoints_text}")
+    checkpoints = f"<p>Checkpoints: {escape(found.checkpoints_text)}</p>" if found.checkpoints else ""
     return (
-        _folded("noticed", "Noticed", found.notes, is_open=True)
+        checkpoints
+        + _folded("noticed", "Noticed", found.notes, is_open=True)
         + _folded("checks", "Ruled out first", checks)
         + _folded("unseen", "Not seen, and why", found.unseen)
     )
