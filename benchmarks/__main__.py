@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-NAMES = ("engine_speed", "jobs_speed", "flink_speed", "stage_speed")
+NAMES = ("engine_speed", "jobs_speed", "flink_speed", "stage_speed", "own_events")
 
 
 def main(names: list[str]) -> int:

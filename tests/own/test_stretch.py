@@ -136,7 +136,8 @@ def test_the_stage_shows_a_stretch_of_events_of_ones_own():
     whole = Scenario.of(events=[["one", *row[1:]] for row in rows], bound="2 s", window="10 s")
     sample, note = drawable(whole)
     assert len(sample.events) <= 1_500
-    assert note == sample.about
+    assert note == whole.sample(most=1_500).about
+    assert sample.about == whole.about
     assert "late events" in note
     busy, note = drawable(wmviz.scenario("busy-saturday"))
     assert note.startswith("A sample: ")

@@ -379,13 +379,15 @@ def silences(measured: Measured) -> pd.DataFrame:
     partition = np.concatenate([measured.partition, last.index.to_numpy()])
     behind_ms = np.concatenate([measured.behind_ms, np.zeros(len(ends_ms), dtype=np.int64)])
     at_end = np.arange(len(gap_ms)) >= len(measured)
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for timeout_ms in ROUND_MS:
         trips = gap_ms > timeout_ms
         if not trips.any():
             break
         risky = behind_ms[trips]
         counts = int(trips.sum()), len(np.unique(partition[trips])), int((trips & at_end).sum())
+        if len(rows) == 1 and rows[0][2] == counts[0]:
+            rows.clear()  # timeouts so short that they tell nothing apart
         rows.append((_text(timeout_ms), timeout_ms, *counts, int((risky > 0).sum()), int(risky.max())))
     columns = ["timeout", "timeout_ms", "silences", "partitions", "to_the_end", "behind", "worst_behind_ms"]
     return pd.DataFrame(rows, columns=columns)

@@ -85,7 +85,7 @@ class OwnEvents:
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(self.sentence)}</p>"]
         if self.rows_set_aside:
-            head = "".join(f"<th>{name}</th>" for name in self.set_aside.columns)
+            head = "".join(f"<th style='text-align: left'>{name}</th>" for name in self.set_aside.columns)
             rows = "".join(
                 "<tr>" + "".join(f"<td style='text-align: left'>{escape(_cell(cell))}</td>" for cell in row) + "</tr>"
                 for row in self.set_aside.head(_MOST_SHOWN).itertuples(index=False)
@@ -93,7 +93,7 @@ class OwnEvents:
             parts.append(f"<table><tr>{head}</tr>{rows}</table>")
             if len(self.set_aside) > _MOST_SHOWN:
                 parts.append(
-                    f"<p>The first {_MOST_SHOWN} of {len(self.set_aside):,}; all are in <code>set_aside</code>."
+                    f"<p>The first {_MOST_SHOWN} of {len(self.set_aside):,}; all are in <code>set_aside</code>.</p>"
                 )
         if self.notes:
             parts.append("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in self.notes) + "</ul>")

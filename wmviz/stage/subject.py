@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from wmviz.comparison import Comparison
@@ -120,7 +121,7 @@ def drawable(scenario: Scenario) -> Sample:
         return Sample(scenario, "")
     if scenario.generated is None and not scenario.happenings:  # events of one's own may all have the same key
         stretch = scenario.sample(most=max(SAMPLE_EVENTS, 4 * scenario.partition_count))
-        return Sample(stretch, stretch.about)
+        return Sample(replace(stretch, about=scenario.about), stretch.about)
     keys = len({event.key for event in scenario.events})
     kept = max(1, keys * SAMPLE_EVENTS // total)
     sample = scenario.sample(keys=kept)
