@@ -1014,6 +1014,54 @@ def test_the_terminal_gives_json_for_machines_and_keeps_what_was_read(flink_like
     assert len(capsys.readouterr().out.splitlines()) == 1
 
 
+def test_what_cannot_be_read_is_json_too(capsys):
+    assert main(["diagnose", "http://127.0.0.1:1", "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert json.loads(out)["error"].startswith("No Flink answers")
+    assert json.loads(out)["error"] in err
+
+
+@pytest.mark.parametrize(("least", "code"), [("possible", 1), ("likely", 1), ("certain", 0)])
+def test_one_may_say_from_which_certainty_on_it_fails(least, code, capsys):
+    assert main(["diagnose", str(RECORDINGS / "bound-too-small.json"), "--fail-on", least]) == code
+    assert "bound-too-small, likely" in capsys.readouterr().out
+
+
+def test_user_and_password_may_come_from_the_environment(flink_like, capsys, monkeypatch):
+    flink_like.authorization = "Basic " + base64.b64encode(b"me:geheim").decode()
+    assert main(["diagnose", flink_like.address, "--quiet", "--wait", "0.6"]) == 2
+    monkeypatch.setenv("WMVIZ_USER", "me")
+    monkeypatch.setenv("WMVIZ_PASSWORD", "geheim")
+    assert main(["diagnose", flink_like.address, "--quiet", "--wait", "0.6"]) == 1
+
+
+def test_a_token_on_a_wire_that_others_read_is_warned_of():
+    for address, exposed in [
+        ("http://flink.example:8081", True),
+        ("https://flink.example", False),
+        ("http://localhost:8081", False),
+        ("http://127.0.0.1:8081", False),
+        ("http://localhost.example:8081", True),
+    ]:
+        assert client_of(address, token="secret").is_exposed == exposed
+        assert not client_of(address).is_exposed
+
+
+def test_the_page_for_cron_names_every_field_exit_code_option_and_variable(root):
+    page = (root / "docs/diagnose.md").read_text(encoding="utf-8")
+    data = wmviz.diagnose(RECORDINGS / "idle-partition.json").to_json()
+    rows = dict(re.findall(r"^\| `([\w.]+)` \| (.*) \|$", page, re.MULTILINE))
+    fields = {*data, *(f"causes.{name}" for name in data["causes"][0])}
+    fields |= {f"watermarks.{name}" for name in data["watermarks"][0]}
+    assert {name for name in rows if not name.startswith("WMVIZ_")} == fields | {"error"}
+    source = (root / "wmviz/__main__.py").read_text(encoding="utf-8")
+    assert set(re.findall(r"WMVIZ_\w+", page)) == set(re.findall(r'"(WMVIZ_\w+)"', source))
+    options = set(re.findall(r'"(--[\w-]+)"', source[source.index("def _add_diagnose") :]))
+    assert set(re.findall(r"(?<![\w-])--[a-z][\w-]+", page)) <= options
+    for code, word in [(0, "no fault"), (1, "fault"), (2, "could not be read")]:
+        assert re.search(rf"^\| {code} \| .*{word}", page, re.MULTILINE)
+
+
 def test_the_fix_comes_in_the_language_that_is_asked_for(capsys):
     main(["diagnose", str(RECORDINGS / "idle-partition.json"), "--language", "SQL"])
     assert "SET 'table.exec.source.idle-timeout' = '1 min';" in capsys.readouterr().out

@@ -12,6 +12,7 @@ from wmviz.diagnosis import DiagnosisError, diagnose
 from wmviz.doctor import command as doctor
 
 HEALTHY, FAULT, NOT_READ = 0, 1, 2
+CERTAINTIES = ("possible", "likely", "certain")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,6 +41,8 @@ def _diagnose(chosen: argparse.Namespace) -> int:
         if chosen.save:
             found.save(chosen.save)
     except DiagnosisError as error:
+        if chosen.json:
+            print(json.dumps({"error": str(error)}, indent=2))
         print(f"wmviz: {error}", file=sys.stderr)
         return NOT_READ
     except KeyboardInterrupt:
@@ -47,7 +50,8 @@ def _diagnose(chosen: argparse.Namespace) -> int:
         return NOT_READ
     told = json.dumps(found.to_json(), indent=2) if chosen.json else found.text(chosen.language)
     doctor.show(found.headline if chosen.quiet and not chosen.json else told)
-    return HEALTHY if found.healthy else FAULT
+    counted = CERTAINTIES[CERTAINTIES.index(chosen.fail_on) :]
+    return FAULT if any(cause.certainty in counted for cause in found.causes) else HEALTHY
 
 
 def _wait(text: str | None) -> float | str | None:
@@ -87,6 +91,12 @@ def _add_diagnose(command: argparse.ArgumentParser) -> None:
     command.add_argument("--ca", metavar="FILE", help="certificate of your own authority, for TLS")
     command.add_argument("--acceptable-delay", metavar="TIME", help="how far a watermark may trail the events")
     command.add_argument("--acceptable-silence", metavar="TIME", help="how long no source at all may read a record")
+    command.add_argument(
+        "--fail-on",
+        choices=CERTAINTIES,
+        default=CERTAINTIES[0],
+        help="exit code 1 only from such a certainty on (possible)",
+    )
     command.add_argument("--limit", metavar="SECONDS", type=float, default=10.0, help="for one answer (10)")
     command.add_argument("--language", choices=("PyFlink", "Java", "SQL"), help="of the fix (that of the job)")
     command.add_argument("--save", metavar="FILE", help="keep all that was read, for later or for somebody else")

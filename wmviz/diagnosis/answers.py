@@ -100,6 +100,8 @@ def ask(client: Client, job: str | None, wait_s: float | None, limit_s: float, t
         Is called with a sentence about what is done now.
     """
     client.limit(limit_s)
+    if client.is_exposed:
+        tell(f"{client.address} is asked without TLS: whoever listens on the way can read the token or password.")
     asking = begin(client, job)
     wait_s = asking.wait_s() if wait_s is None else wait_s
     client.limit(limit_s + wait_s)

@@ -17,6 +17,7 @@ from wmviz.times import shown
 LIMIT_S = 10.0
 MOST_BYTES = 32 * 2**20
 CHUNK_BYTES = 2**16
+LOOPBACK = re.compile(r"localhost|127\..*|::1")
 JOB_IN_ADDRESS = re.compile(r"\b[0-9a-f]{32}\b")
 
 
@@ -98,6 +99,8 @@ class Client:
             raise DiagnosisError(f"{self.address} is read without TLS, so ca has no use; write https:// in front")
         user, password = user or unquote(parts.username or ""), password or unquote(parts.password or "")
         self._headers = _headers(token, user, password)
+        self.is_exposed = "Authorization" in self._headers and not self._secure and not LOOPBACK.fullmatch(host)
+        """Whether a token or a password is sent so that everyone on the way can read it."""
 
     def limit(self, seconds: float) -> None:
         """Let all calls together end within so many seconds from now."""
