@@ -203,3 +203,57 @@ def test_flink_says_the_same_to_every_job_of_a_card_that_it_can_replay(flink):
     assert len(asked) >= 40
     comparisons = [compare(s, trace) for s, trace in zip(asked, flink.run_many(asked), strict=True)]
     assert [str(c) for c in comparisons if not c.same] == []
+
+
+# What cards say about operators that our engine does not have --------------------------------------------------------
+
+BEHIND = wmviz.scenario("sql-watermark").replace(
+    strategy_at="after",
+    bound="0 s",
+    start="6:00",
+    events=[
+        ["r9", 100, "6:30", "6:30"],
+        ["r9", 200, "7:30", "7:30"],
+        ["r7", 300, "7:00", "7:31"],  # behind the watermark, and the first row of its key
+        ["r9", 400, "7:29:30", "7:32"],  # behind the watermark, and near a row that the join has kept
+        ["r9", 500, "8:30", "8:32"],
+        ["r9", 600, "7:30:20", "8:33"],  # all that it could be paired with is deleted
+    ],
+)
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("frame", "refused"),
+    [
+        ("RANGE UNBOUNDED PRECEDING", {"r7@7:00", "r9@7:29:30", "r9@7:30:20"}),
+        ("RANGE BETWEEN INTERVAL '2' HOUR PRECEDING AND CURRENT ROW", {"r9@7:29:30", "r9@7:30:20"}),
+    ],
+)
+def test_over_refuses_all_behind_the_watermark_only_if_its_frame_goes_back_to_the_first_row(flink, frame, refused):
+    sums = f"SELECT id, SUM(`value`) OVER (PARTITION BY key ORDER BY rowtime {frame}) AS total FROM events"
+    assert {event.id for event in BEHIND.events} - set(flink.query(BEHIND, sums)["id"]) == refused
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(300)
+def test_an_interval_join_of_sql_pairs_a_late_row_with_what_it_has_kept(flink):
+    pairs = (
+        "SELECT a.id AS a, b.id AS b FROM events a JOIN events b ON a.key = b.key "
+        "AND a.rowtime BETWEEN b.rowtime - INTERVAL '1' MINUTE AND b.rowtime + INTERVAL '1' MINUTE"
+    )
+    late = {tuple(row) for row in flink.query(BEHIND, pairs)[["a", "b"]].itertuples(index=False)}
+    assert ("r9@7:29:30", "r9@7:30") in late
+    assert not any("r9@7:30:20" in pair for pair in late)
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(300)
+def test_state_has_a_ttl_by_the_servers_clock_only(flink):
+    from wmviz.flink import startup
+
+    clocks = (
+        startup.job().get_gateway().jvm.org.apache.flink.api.common.state.StateTtlConfig.TtlTimeCharacteristic.values()
+    )
+    assert [str(clock) for clock in clocks] == ["ProcessingTime"]

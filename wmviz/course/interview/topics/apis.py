@@ -39,7 +39,10 @@ CARDS = (
         more=(
             (
                 "Does a plain GROUP BY drop late rows, too?",
-                "No. It looks at no watermark. It counts every row, and updates its result.",
+                (
+                    "No. It looks at no watermark. It counts every row, and updates its result. The sink gets a "
+                    "changelog, so it has to take rows back, or overwrite them by a key."
+                ),
             ),
             (
                 "So does a declared WATERMARK filter rows?",

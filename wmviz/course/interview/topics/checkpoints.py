@@ -80,6 +80,13 @@ CARDS = (
                 "Are savepoints unaligned?",
                 "No. In exactly-once mode they are always aligned.",
             ),
+            (
+                "What do they not help with?",
+                (
+                    "With what a task is doing right now. A barrier overtakes what waits, but not one slow element, "
+                    "and not the many windows that fire at one watermark. And a slow store gets more to do."
+                ),
+            ),
         ),
         flags=("Says that unaligned means at-least-once.", "Turns them on, and leaves the backpressure as it is."),
     ),
@@ -127,6 +134,10 @@ CARDS = (
                 "Are outputs repeated?",
                 "They can be. What was written after the checkpoint is written again. That is the sink's part.",
             ),
+            (
+                "Do committed offsets in Kafka matter for the restore?",
+                "No. The offsets in the checkpoint count. The committed ones only show progress to others.",
+            ),
         ),
         flags=("Says that Flink replays all events from the beginning.", "Says that each event is handled only once."),
     ),
@@ -150,32 +161,15 @@ CARDS = (
                 "Does the time while the job was down make events late?",
                 "No. Watermarks come from event times, so a stopped job is only late by the server's clock.",
             ),
+            (
+                "Is the watermark never in a checkpoint?",
+                (
+                    "There are exceptions. Window aggregation in SQL keeps it in its state. And an unaligned "
+                    "checkpoint stores what is in the channels, watermarks too."
+                ),
+            ),
         ),
         flags=("Says that the watermark comes from the checkpoint.", "Wants more lateness because of restarts."),
-    ),
-    Card(
-        name="which-sources",
-        level="mid",
-        topic="restore",
-        lesson=11,
-        scenario="crash-and-replay",
-        jobs={"list": "list-starts-again", "socket": "socket-loses-events"},
-        ask="Does every source give right totals after a crash?",
-        say="No. It has to go back to an offset. In this job {who r4471@6:58:20} should have {shows r4471@6:58:20}. "
-        "A source that begins again at its first event gives {shows r4471@6:58:20 | list}, because the restored "
-        "state has some of them already. A socket, which keeps nothing, gives {shows r4471@6:58:20 | socket}. What "
-        "came since the checkpoint is lost.",
-        more=(
-            (
-                "What about Kafka?",
-                "It is right, if the topic keeps events for longer than the job may be down.",
-            ),
-            (
-                "Do committed offsets in Kafka matter for the restore?",
-                "No. The offsets in the checkpoint count. The committed ones only show progress to others.",
-            ),
-        ),
-        flags=("Believes that checkpoints alone give exactly-once.",),
     ),
     Card(
         name="savepoint-or-checkpoint",

@@ -70,7 +70,10 @@ CARDS = (
         more=(
             (
                 "And when does neither of them need a stream?",
-                "If nobody waits for the result, a batch over night is enough. It sees all the data that has arrived.",
+                (
+                    "If nobody waits for the result, a batch over night is enough. Flink runs the same program so: "
+                    "no watermark but the highest one at the end, each window fires once, and nothing is late."
+                ),
             ),
             (
                 "My windows do not fire. I switch to processing time, and they do. Is that a fix?",
@@ -213,7 +216,8 @@ CARDS = (
                 "How do you protect the job?",
                 (
                     "In front of the watermark strategy I send events that are too far ahead of the server's clock "
-                    "another way, and I count them."
+                    "another way, and I count them. If the strategy is on the source, nothing is in front of it. "
+                    "There I write a generator that ignores such events."
                 ),
             ),
             (

@@ -17,6 +17,17 @@ def _longer(s: Scenario, **changes: Any) -> Scenario:
     return s.replace(events=sorted([*fast, *slow], key=lambda row: int(row[3])), **changes)
 
 
+def _rules(s: Scenario, **changes: Any) -> Scenario:
+    """Let nothing come from input 1, as from a stream of rules that hardly ever change."""
+    rows = [[e.key, e.value, e.event_time_ms, e.arrival_time_ms, 0] for e in s.events if e.partition == 0]
+    return s.replace(events=rows, **changes)
+
+
+def _ended(s: Scenario) -> Scenario:
+    """Let input 1 send the highest watermark at once, as when it has come to its end."""
+    return _rules(s, idle_timeout="1 s", happenings=[{"what": "finish", "partition": 1, "at": "7:00:00.050"}])
+
+
 CARDS = (
     Card(
         name="the-minimum",
@@ -30,6 +41,13 @@ CARDS = (
         "events of that time, and nobody wants to lose them.",
         more=(
             ("Where else is the minimum taken?", "Wherever streams meet: behind keyBy, union, connect, and joins."),
+            (
+                "How does a watermark get through the job?",
+                (
+                    "A task takes the lowest of its inputs, calls its timers, and only then sends the watermark on, to "
+                    "all tasks behind it. So results are in front of the watermark that they waited for."
+                ),
+            ),
             (
                 "What if one of them stops for good?",
                 (
@@ -55,6 +73,13 @@ CARDS = (
         "not help: it gives {results | bound}.",
         more=(
             ("What else would mend it?", "An idle timeout. Then the subtask without a partition is not waited for."),
+            (
+                "A job is too slow. You rescale it to more subtasks than partitions. And then?",
+                (
+                    "The source has subtasks without a partition, and no window fires any more. I leave the source "
+                    "as it is, and rescale what is behind it."
+                ),
+            ),
             (
                 "How do you see it on a running job?",
                 "The source's currentOutputWatermark, by subtask. One of them has the lowest possible number.",
@@ -88,6 +113,72 @@ CARDS = (
             ),
         ),
         flags=("Says that it is a matter of taste.", "Does not know that order holds only within a partition."),
+    ),
+    Card(
+        name="rules-that-are-silent",
+        level="mid",
+        topic="many inputs",
+        lesson=6,
+        scenario="two-inputs",
+        jobs={"silent": lambda s: _rules(s, idle_timeout=None), "idle": _rules, "highest": _ended},
+        ask="You connect a stream of rules to your events, by broadcast. From then on no window fires. Why?",
+        say="The operator that has both takes the lower watermark, and all that is behind it gets that one. Rules "
+        "come seldom, or they have no event time, so their watermark stands still. In this run the events are at "
+        "{mark source[0] | silent}, the rules at {mark source[1] | silent}, and the operator has "
+        "{mark window | silent}. There are {results | silent} results. With an idle timeout of "
+        "{length timeout | idle} the rules are not waited for. Then the operator has {mark window | idle}, and "
+        "there is {results | idle} result.",
+        more=(
+            (
+                "The rules have no times. Why not give them the highest watermark?",
+                (
+                    "Because an idle timeout of the events then becomes a danger. When they go idle, the highest one "
+                    "is all that is left, and event time is over. In a run like this the event of "
+                    "{at r4471@7:20 | highest} meets {met r4471@7:20 | highest}, and it {fate r4471@7:20 | highest}."
+                ),
+            ),
+            (
+                "Is a rule there before the events that it is for?",
+                "Nobody promises that. If it matters, the function keeps events in state until the rule has come.",
+            ),
+        ),
+        flags=("Looks only at the stream of events.", "Sets an idle timeout on the events, and not on the rules."),
+    ),
+    Card(
+        name="join-by-time",
+        level="senior",
+        topic="many inputs",
+        lesson=13,
+        scenario="two-inputs",
+        ask="You join two streams by time. Window join or interval join? And how do they handle time?",
+        say="A window join pairs the events of one window, when that window fires. An interval join pairs events "
+        "that are near in time, such as a payment up to an hour after its order. It gives each pair at once. I take "
+        "it if a pair may lie across the border of a window. Both go by the lower watermark of their inputs. In "
+        "this run one input is at {mark source[0] when r9@7:10}, the other at {mark source[1] when r9@7:10}, and the "
+        "operator behind both has {mark window when r9@7:10}. So the slow input decides when state is deleted, and "
+        "the fast one fills it.",
+        more=(
+            (
+                "What becomes of a late event?",
+                (
+                    "The interval join of Java refuses what is older than the watermark, and no counter shows it. A "
+                    "side output can. In SQL it still pairs a late row with what it has kept. A window join takes "
+                    "it within the lateness, and gives all pairs of that window again."
+                ),
+            ),
+            (
+                "And a regular join in SQL?",
+                (
+                    "It looks at no watermark. It keeps the rows of both sides for ever, unless a TTL is set. Its "
+                    "result is a changelog, and the time attribute is lost."
+                ),
+            ),
+            (
+                "Windows behind an interval join of SQL come later. Why?",
+                "It holds the watermark back by the larger of its bounds, because its rows may be that old.",
+            ),
+        ),
+        flags=("Does not ask how long state has to be kept.", "Takes a regular join, and lets the state grow."),
     ),
     Card(
         name="quiet-partition",
@@ -139,7 +230,7 @@ CARDS = (
                 "Let the producers send heartbeats: events that only carry the time.",
             ),
         ),
-        flags=("Sets it everywhere, as a rule.", "Believes that a partition that comes back is waited for."),
+        flags=("Sets it everywhere, and knows no pauses.", "Believes that a partition that comes back is waited for."),
     ),
     Card(
         name="all-are-idle",
@@ -150,7 +241,8 @@ CARDS = (
         ask="Every input is idle, and there is an idle timeout. Does the last window fire?",
         say="No. Idle means: do not wait for this one. If nobody is left, there is no minimum to go by, and the "
         "watermark stands still. Here the timeout is {length timeout}. The watermark goes up to {mark window}, the "
-        "highest of the inputs, and stays. The window {hour r4471@7:05} {times r4471@7:05}. It waits for the next "
+        "highest of the inputs, and stays. (In a source, older versions did not go up to it.) The window "
+        "{hour r4471@7:05} {times r4471@7:05}. It waits for the next "
         "event.",
         more=(
             (
@@ -184,8 +276,8 @@ CARDS = (
             (
                 "Which class does the first?",
                 (
-                    "StatusWatermarkValve, in front of each operator. Inside a source subtask another class combines "
-                    "the partitions."
+                    "StatusWatermarkValve, in front of each input. Partitions in a source subtask and the two inputs "
+                    "of a join are combined by another class, and there it holds the watermark."
                 ),
             ),
             (

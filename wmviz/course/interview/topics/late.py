@@ -42,7 +42,8 @@ CARDS = (
         scenario="leaderboard",
         jobs={"behind": {"events": [["r9", 1000, "7:15", "7:15"], ["r9", 1000, "7:10", "7:16"]], "lateness": "0 ms"}},
         ask="An event is older than the watermark. Is it late?",
-        say="Not for that reason. It is late only if its window has fired. Take windows of {length size}, a bound of "
+        say="The documentation calls it late. But a window does not ask that. For a window it is late only if that "
+        "window has fired. Take windows of {length size}, a bound of "
         "{length bound}, and no lateness. An event of {at r9@7:10 | behind} arrives when the watermark is "
         "{met r9@7:10 | behind}. The watermark has passed the event. But its window is {hour r9@7:10 | behind}, and "
         "that is still open. So the event {fate r9@7:10 | behind}.",
@@ -56,7 +57,10 @@ CARDS = (
             ),
             (
                 "Is there an operator that looks at the event itself?",
-                "Yes. OVER in SQL drops rows behind the watermark, since there is no window that could still be open.",
+                (
+                    "Yes. The interval join of the DataStream API refuses what is older than the watermark. So does "
+                    "OVER in SQL, if its frame goes back to the first row."
+                ),
             ),
         ),
         flags=("Compares the event with the watermark only.", "Compares the event with the server's clock."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wmviz.course.interview.card import InterviewCard as Card
+from wmviz.scenario import Scenario
 
 CARDS = (
     Card(
@@ -22,7 +23,7 @@ CARDS = (
                 "Then it does not fire. The last window of a quiet stream stays open.",
             ),
             (
-                "Which windows does an event of exactly {end r4471@6:30} belong to?",
+                "Which window does an event of exactly {end r4471@6:30} belong to?",
                 "To the next one. A window takes its start, and leaves out its end.",
             ),
         ),
@@ -78,12 +79,49 @@ CARDS = (
         flags=("Thinks that a slow key holds back only its own windows.", "Says that keyBy splits the watermark."),
     ),
     Card(
+        name="two-kinds-of-timer",
+        level="mid",
+        topic="windows",
+        lesson=3,
+        scenario="leaderboard",
+        jobs={"server": Scenario.by_server_clock},
+        ask="What is the difference between a timer in event time and one in processing time?",
+        say="The first is called when the watermark reaches its time, the second when the server's clock does. A "
+        "window is state and such a timer. Here the hour {hour r4471@6:30} has its timer at {last r4471@6:30}. In "
+        "event time it is called at {fired r4471@6:30}, when the event of {cause r4471@6:30} has moved the watermark "
+        "there. In processing time it is called at {fired r4471@6:30 | server}, whatever is still on its way.",
+        more=(
+            (
+                "What becomes of them after a restart?",
+                (
+                    "Both are in the checkpoint. One in processing time that is overdue is called at once. One in "
+                    "event time waits until the watermark has come back."
+                ),
+            ),
+            (
+                "State has a TTL of an hour. An hour by which clock?",
+                (
+                    "By the server's. There is no TTL in event time. If state must go by event time, a timer in "
+                    "event time deletes it."
+                ),
+            ),
+            (
+                "A function sets the same timer for a key again and again. How often is it called?",
+                "Once. Flink keeps one timer for each key and time.",
+            ),
+        ),
+        flags=("Expects a timer in event time to be called in a quiet stream.", "Takes a TTL for event time."),
+    ),
+    Card(
         name="sliding-copies",
         level="junior",
         topic="other windows",
         lesson=9,
         scenario="leaderboard",
-        jobs={"sliding": {"window": {"type": "sliding", "size": "1 h", "slide": "15 min"}}},
+        jobs={
+            "sliding": {"window": {"type": "sliding", "size": "1 h", "slide": "15 min"}},
+            "global": {"window": {"type": "global"}},
+        },
         ask="What is the difference between a tumbling and a sliding window?",
         say="Tumbling windows stand side by side. An event is in exactly one of them. Sliding windows overlap. Take "
         "a size of {length size | sliding} and a slide of {length slide | sliding}. Then an event is in "
@@ -104,35 +142,15 @@ CARDS = (
                     "windows, and add them up."
                 ),
             ),
-        ),
-        flags=("Does not know that the state grows with size by slide.",),
-    ),
-    Card(
-        name="global-window",
-        level="junior",
-        topic="other windows",
-        lesson=9,
-        scenario="leaderboard",
-        jobs={
-            "global": {"window": {"type": "global"}},
-            "counting": {"window": {"type": "global", "trigger": "count:2"}},
-        },
-        ask="You use a global window, and nothing comes out. Why?",
-        say="A global window has no end. So no watermark can make it fire, and its default trigger never does. In "
-        "this run it gives {results | global} results, where hourly windows give {results}. You have to set a "
-        "trigger. With one that fires after every {number trigger | counting} events of a runner there are "
-        "{results | counting}.",
-        more=(
             (
-                "What happens to the state?",
-                "It grows for ever, since nothing closes the window. Purge it in the trigger, or use an evictor.",
-            ),
-            (
-                "What would you use in place of it?",
-                "Mostly a process function with state and a timer. There it is plain what is kept, and how long.",
+                "And a global window?",
+                (
+                    "It has no end, and its default trigger never fires. This job gives {results | global} results "
+                    "with it, and {results} with hourly windows. You have to set a trigger, and to purge."
+                ),
             ),
         ),
-        flags=("Looks for the cause in the watermark.",),
+        flags=("Does not know that the state grows with the size divided by the slide.",),
     ),
     Card(
         name="sessions-that-join",
@@ -167,7 +185,7 @@ CARDS = (
         topic="other windows",
         lesson=9,
         scenario="half-hour-zone",
-        jobs={"offset": {"window": {"offset": "30 min"}}},
+        jobs={"offset": {"window": {"offset": "30 min"}}, "berlin": "daylight-saving"},
         ask="A team in India has hourly windows. Their results look shifted. What is wrong?",
         say="Windows are aligned to the epoch in UTC. The clock in India is off by a whole number of hours and a "
         "half. So an event of {at r4471@2026-10-17 07:00} local time is in the window {hour r4471@2026-10-17 07:00}. "
@@ -176,43 +194,15 @@ CARDS = (
             (
                 "And windows of a day in Berlin?",
                 (
-                    "A fixed offset is right for one half of the year only. When the clocks change, a day is longer "
-                    "or shorter."
+                    "A fixed offset is right for one half of the year only. The clocks go back in the day that begins "
+                    "at {start r9@2026-10-25 10:00 | berlin}, so it has {hours r9@2026-10-25 10:00 | berlin} hours."
                 ),
             ),
             (
                 "Where do you convert to local time then?",
-                (
-                    "For hours: an offset. For days: a window assigner that knows the zone, or Flink SQL with a "
-                    "local time zone."
-                ),
+                ("For hours: an offset. For days: a window assigner of your own, or Flink SQL with a local time zone."),
             ),
         ),
         flags=("Adds the offset to the timestamps, so that every time in the data is wrong.",),
-    ),
-    Card(
-        name="day-of-25-hours",
-        level="senior",
-        topic="other windows",
-        lesson=9,
-        scenario="daylight-saving",
-        jobs={"fixed": {"window": {"zone": None, "offset": "-2 h"}}},
-        ask="You sum up metres per local day. What happens on the day when the clocks go back?",
-        say="That day is longer. In this run Saturday has {hours r9@2026-10-24 09:10} hours, and Sunday has "
-        "{hours r9@2026-10-25 10:00}. A tumbling window of a day with a fixed offset always has "
-        "{hours r4471@2026-10-25 23:30 | fixed}. So it cuts Sunday too early. The run of {at r4471@2026-10-25 23:30} "
-        "gets into the window that begins at {start r4471@2026-10-25 23:30 | fixed}, which is nearly all Monday. "
-        "With windows that follow the local calendar it is in the day that begins at {start r4471@2026-10-25 23:30}.",
-        more=(
-            (
-                "Two events have the same local time in that night. Are they the same moment?",
-                "No. An hour comes twice. In milliseconds since the epoch they are apart, and that is what Flink uses.",
-            ),
-            (
-                "What would you send from the phones?",
-                "Milliseconds in UTC, and the zone as a field of its own if somebody needs it.",
-            ),
-        ),
-        flags=("Stores local time without an offset.", "Says that a day always has the same length."),
     ),
 )

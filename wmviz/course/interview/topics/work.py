@@ -88,7 +88,7 @@ CARDS = (
     ),
     Card(
         name="change-at-a-savepoint",
-        level="junior",
+        level="mid",
         topic="operations",
         lesson=17,
         scenario="new-lateness",
@@ -106,6 +106,13 @@ CARDS = (
                 ),
             ),
             ("Can you change the bound the same way?", "Yes. The watermark is not in the savepoint."),
+            (
+                "Does the new lateness leave anything behind?",
+                (
+                    "Yes. The timer that deletes a window was set by the old code. A window that has fired, and gets "
+                    "no event after the restart, keeps its state for good."
+                ),
+            ),
         ),
         flags=("Cancels the job and starts it anew.", "Has set no uids."),
     ),
