@@ -104,6 +104,13 @@ def test_a_shifted_grid_is_counted_too():
     check(random_rows(3), (0, 2_500), (0, 4_000), window={"size": WINDOW_MS, "offset": 2_500})
 
 
+@pytest.mark.parametrize("place", ["source", "after"])
+@pytest.mark.parametrize(("partitions", "subtasks"), [(3, 2), (4, 2), (3, 3), (2, 3), (1, 2)])
+def test_every_subtask_counts_as_in_a_run(place, partitions, subtasks):
+    changes = {"strategy_at": place, "subtasks": subtasks, "partitions": partitions}
+    check(random_rows(7, partitions=partitions), (0, 700, 5_000, 30_000), (0, 7_000), **changes)
+
+
 def test_after_the_source_the_merged_stream_counts():
     rows = random_rows(5, partitions=3)
     scenario = scenario_of(rows, strategy_at="after")
@@ -370,7 +377,7 @@ def test_what_was_assumed_of_the_times_is_said():
 def test_partitions_that_send_nothing_hold_every_window():
     scenario = scenario_of(random_rows(3), partitions=2)
     advice = lag.choose(scenario)
-    assert "Partition 1 sends nothing: without an idle timeout no window ever fires" in repr(advice)
+    assert "1 partition or subtask sends nothing: without an idle timeout no window ever fires" in repr(advice)
     assert advice.point.wait_ms is None
     assert not wmviz.simulate(scenario).all_firings
     assert "sends nothing" not in repr(lag.choose(scenario, idle_timeout="1 min"))

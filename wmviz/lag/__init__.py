@@ -102,11 +102,10 @@ def choose(
     TimeError
         If a duration cannot be read.
     """
-    scenario = _scenario_of(frame)
-    parts = None
+    scenario, is_own = _scenario_of(frame), False
     if scenario is not None:
         frame, event_time, arrival_time, key = frame_of(scenario), "event_time_ms", "arrival_time_ms", key or "key"
-        parts = _parts_of(scenario) if partition in (None, "partition") else None
+        is_own = partition is None and strategy_at is None
         partition = partition or ("partition" if scenario.partition_count > 1 else None)
         strategy_at = strategy_at or (scenario.strategy_at if partition else None)
         idle_timeout = scenario.idle_timeout_ms if idle_timeout is None else idle_timeout
@@ -116,8 +115,8 @@ def choose(
     form = None if scenario else TimeForm(time_unit, zone, time_format)
     place = _place(strategy_at, partition)
     measured, notes = _measure(frame, event_time, arrival_time, partition, key, place, form)
-    if partition and parts and idle_timeout is None:
-        measured = replace(measured, **_with_silent(measured, parts))
+    if scenario is not None and is_own:
+        measured = _by_generators(measured, scenario, waits=idle_timeout is None)
     window_ms, offset_ms = length_ms("window", "1 h" if window is None else window), duration_ms(offset or 0)
     if not window_ms:
         raise LagError('window is 0; write a duration such as "1 h"')
@@ -174,14 +173,18 @@ def _window_of(
     return own.size_ms, own.offset_ms if offset is None else offset
 
 
-def _parts_of(scenario: Scenario) -> tuple[str, ...]:
-    return tuple(map(str, range(scenario.partition_count)))
-
-
-def _with_silent(measured: Measured, parts: tuple[str, ...]) -> dict[str, Any]:
-    """Count partitions that never send anything too: the watermark waits for them."""
-    number = np.array([parts.index(name) for name in measured.partitions], dtype=np.int64)
-    return {"partition": number[measured.partition], "partitions": parts}
+def _by_generators(measured: Measured, scenario: Scenario, *, waits: bool) -> Measured:
+    """Tell which generators the scenario has: for its partitions, or its subtasks; with `waits`, silent ones count."""
+    partition = np.array([int(name) for name in measured.partitions], dtype=np.int64)[measured.partition]
+    if scenario.strategy_at == "after":
+        generator, generators = partition % scenario.subtasks, scenario.subtasks
+    else:  # a subtask without a partition has no generator, and its channel no watermark
+        spare = max(0, scenario.subtasks - scenario.partition_count)
+        generator, generators = partition, scenario.partition_count + spare
+    if not waits:
+        used, generator = np.unique(generator, return_inverse=True)
+        generators = len(used)
+    return replace(measured, generator=generator.astype(np.int64), generators=generators)
 
 
 def _present(present: Any, scenario: Scenario | None) -> tuple[int, int] | None:
@@ -216,7 +219,9 @@ def _measure(
     part, parts = _codes(frame, partition)
     keyed, keys = _codes(frame, key)
     columns = (event_ms[order], arrival_ms[order], part[order], keyed[order])
-    return Measured(*columns, parts or ("0",), keys, order.astype(np.int64), place == "source"), notes + more
+    generator = part[order] if place == "source" else np.zeros(len(order), dtype=np.int64)
+    names, generators = parts or ("0",), max(1, len(parts)) if place == "source" else 1
+    return Measured(*columns, names, keys, order.astype(np.int64), generator, generators), notes + more
 
 
 def _codes(frame: pd.DataFrame, name: str | None) -> tuple[Longs, tuple[str, ...]]:

@@ -289,9 +289,9 @@ class Advice:
 
     def _bound_of_merged(self) -> tuple[int, str]:
         """Give the bound for one generator that sees all partitions mixed, and a line that says why it differs."""
-        if not self.measured.per_partition or len(self.measured.partitions) < 2:
+        if self.measured.generators < 2:
             return self.bound_ms, ""
-        mixed = replace(self.judged, measured=replace(self.judged.measured, per_partition=False))
+        mixed = replace(self.judged, measured=self.judged.measured.merged())
         bound_ms = _bound(mixed, self.goal, self.lateness_ms)
         return bound_ms, (
             "# In PyFlink the strategy comes after the source, and sees all partitions mixed: measured so, the bound\n"

@@ -96,7 +96,7 @@ def silences(measured: Measured, idle_timeout_ms: int | None) -> Iterator[str]:
 
 def holding(measured: Measured, bounds: Bounds, bound_ms: int) -> Iterator[str]:
     """Name the partition that holds the watermark back for long, if the watermark is the minimum over partitions."""
-    if not measured.per_partition or len(measured.partitions) < 2:
+    if measured.generators < 2:
         return
     gap_ms = measured.gap_ms
     worst = int(np.argmax(gap_ms))
@@ -108,11 +108,10 @@ def holding(measured: Measured, bounds: Bounds, bound_ms: int) -> Iterator[str]:
 
 
 def never(measured: Measured) -> Iterator[str]:
-    """Name partitions without any event, if the watermark waits for them."""
-    silent = sorted(set(range(len(measured.partitions))) - set(measured.partition.tolist()))
-    if silent and measured.per_partition:
-        named = ", ".join(measured.partitions[number] for number in silent[:_MOST_NAMED])
-        which = f"Partition {named} sends" if len(silent) == 1 else f"{len(silent):,} partitions ({named}) send"
+    """Say if the watermark waits for partitions or subtasks that have no events at all."""
+    silent = measured.generators - len(np.unique(measured.generator))
+    if silent:
+        which = "1 partition or subtask sends" if silent == 1 else f"{silent:,} partitions or subtasks send"
         yield f"{which} nothing: without an idle timeout no window ever fires, whatever the bound."
 
 

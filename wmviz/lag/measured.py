@@ -29,9 +29,10 @@ class Measured:
         Their names.
     row
         Where each stands in the table.
-    per_partition
-        Whether the watermark is the minimum over the partitions (the strategy is on the source), or follows the merged
-        stream (the strategy comes after it).
+    generator, generators
+        The number of the watermark generator that sees each event, from 0, and how many there are: the watermark is the
+        minimum over them. One for each partition if the strategy is on the source; if it comes after it, one for each
+        subtask.
     """
 
     event_ms: Longs
@@ -41,7 +42,8 @@ class Measured:
     partitions: tuple[str, ...]
     keys: tuple[str, ...]
     row: Longs
-    per_partition: bool
+    generator: Longs
+    generators: int
 
     def __len__(self) -> int:
         """Return the number of events."""
@@ -60,15 +62,16 @@ class Measured:
     @cached_property
     def newest_of_partition_ms(self) -> Longs:
         """The newest event time of its own partition once each event has come."""
-        return pd.Series(self.event_ms).groupby(self.partition).cummax().to_numpy(dtype=np.int64)
+        return self._newest_of(self.partition)
 
     @cached_property
     def clock_ms(self) -> Longs:
         """What the watermark goes by once each event has come: the watermark is this − bound − 1 ms.
 
-        BoundedOutOfOrdernessWatermarks (2.3.0); over partitions the minimum (WatermarkOutputMultiplexer).
+        BoundedOutOfOrdernessWatermarks (2.3.0); over partitions the minimum (WatermarkOutputMultiplexer), and over
+        subtasks too (StatusWatermarkValve).
         """
-        return self._lowest_ms() if self.per_partition and len(self.partitions) > 1 else self.newest_ms
+        return self._lowest_ms() if self.generators > 1 else self.newest_ms
 
     @cached_property
     def behind_ms(self) -> Longs:
@@ -87,27 +90,34 @@ class Measured:
 
     def only(self, wanted: Flags) -> Measured:
         """Give the events for which `wanted` is true."""
-        columns = ("event_ms", "arrival_ms", "partition", "key", "row")
+        columns = ("event_ms", "arrival_ms", "partition", "key", "row", "generator")
         return replace(self, **{name: getattr(self, name)[wanted] for name in columns})
 
-    def _lowest_ms(self) -> Longs:
-        """Give the minimum over the newest event times of the partitions; none while one of them has sent nothing.
+    def merged(self) -> Measured:
+        """Give the same events, all seen by one generator."""
+        return replace(self, generator=np.zeros(len(self), dtype=np.int64), generators=1)
 
-        Only events that are the newest of their partition can move it; a heap has the minimum.
+    def _newest_of(self, group: Longs) -> Longs:
+        return pd.Series(self.event_ms).groupby(group).cummax().to_numpy(dtype=np.int64)
+
+    def _lowest_ms(self) -> Longs:
+        """Give the minimum over the newest event times of the generators; none while one of them has seen nothing.
+
+        Only events that are the newest of their generator can move it; a heap has the minimum.
         """
-        newest = self.newest_of_partition_ms
-        own_before = pd.Series(newest).groupby(self.partition).shift(fill_value=NONE_MS).to_numpy()
+        newest = self._newest_of(self.generator)
+        own_before = pd.Series(newest).groupby(self.generator).shift(fill_value=NONE_MS).to_numpy()
         raising = np.flatnonzero(newest > own_before)
         lowest = np.full(len(self), NONE_MS, dtype=np.int64)
         of: dict[int, int] = {}
         heap: list[tuple[int, int]] = []
-        steps = zip(raising.tolist(), self.partition[raising].tolist(), newest[raising].tolist(), strict=True)
-        for place, partition, newest_ms in steps:
-            of[partition] = newest_ms
-            if len(of) < len(self.partitions):
+        steps = zip(raising.tolist(), self.generator[raising].tolist(), newest[raising].tolist(), strict=True)
+        for place, number, newest_ms in steps:
+            of[number] = newest_ms
+            if len(of) < self.generators:
                 continue
             if not heap:
-                heap = [(ms, number) for number, ms in of.items()]
+                heap = [(ms, one) for one, ms in of.items()]
                 heapify(heap)
             while heap[0][0] < of[heap[0][1]]:
                 heapreplace(heap, (of[heap[0][1]], heap[0][1]))
