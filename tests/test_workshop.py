@@ -9,9 +9,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import wmviz
 from tests.sums import check_sums
 from wmviz import course
 from wmviz.course.questions import Question, find
+from wmviz.stage.predicting import questions_of
+from wmviz.stage.subject import show
 from wmviz.times import time_ms
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -130,9 +133,32 @@ def test_each_part_of_the_short_plan_says_what_to_say():
         assert re.search(r"\*\*(Say|Do)\*\*|\*\*(Say|Do)\.\*\*", said[1]), name
 
 
+WORDS_A_MINUTE, VOTE_MIN, READ_MIN, STAGE_MIN = 120, 3, 0.5, 1
+
+
+def test_what_is_said_voted_read_and_played_fits_into_the_minutes():
+    """Reckon each part of the short plan: spoken words, votes as the guide times them, slides to read, stages."""
+    plan = part("Plan: 90 minutes")
+    for _, minutes, name, shown in rows("90 minutes"):
+        text = re.search(rf"^### {name}\n(.*?)(?=^### |\Z)", plan, re.MULTILINE | re.DOTALL)[1]
+        words = sum(len(said.split()) for said in re.findall(r"\"([^\"]+)\"", text))
+        slides = [deck()[number - 2] for number in slide_numbers(shown) if number > 1]
+        needed = words / WORDS_A_MINUTE
+        needed += sum(VOTE_MIN if "ask" in one else STAGE_MIN if "stage" in one else READ_MIN for one in slides)
+        assert needed <= minutes, (name, round(needed, 1))
+
+
+def test_the_stage_asks_as_often_as_the_guide_says():
+    (slide,) = (slide for slide in deck() if "predict" in slide)
+    scenario = sys.modules["slides_tool"].played_in(slide["stage"])
+    trace = wmviz.simulate(scenario)
+    assert len(questions_of(trace, show(trace, scenario), tuple(slide["predict"]))) == 6
+    assert "Six questions are too many" in TEXT
+
+
 def test_every_call_of_the_course_in_it_works(monkeypatch, tmp_path):
     monkeypatch.setenv("WMVIZ_DATA", str(tmp_path))
     calls = re.findall(r"`(course\.[^`]+\))`", TEXT)
     assert len(calls) >= 3
     for call in calls:
-        assert eval(call, {"course": course, "wmviz": __import__("wmviz")}) is not None
+        assert eval(call, {"course": course, "wmviz": wmviz}) is not None
