@@ -79,6 +79,22 @@ def test_a_failing_job_says_its_last_cause():
 
 @pytest.mark.flink
 @pytest.mark.timeout(200)
+def test_another_connection_to_java_finds_the_same_classes(flink):
+    """The garbage collector of another thread may open one; then Java answers in another thread."""
+    gateway = startup.job().get_gateway()
+    client = gateway._gateway_client
+    first = client._get_connection()
+    try:
+        jar = startup.compiled("package second; public class Connection {}")
+        startup.job().environment(jar)
+        assert gateway.jvm.second.Connection().getClass().getName() == "second.Connection"
+    finally:
+        client._give_back_connection(first)
+    assert gateway.jvm.second.Connection().getClass().getName() == "second.Connection"
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(200)
 def test_runs_leave_nothing_behind(flink, monkeypatch, tmp_path):
     scenario = wmviz.scenario("leaderboard")
     flink.run(scenario)

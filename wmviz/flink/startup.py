@@ -133,7 +133,23 @@ def job() -> ModuleType:
             get_gateway()
     except (OSError, RuntimeError) as error:
         raise FlinkError(f"Java did not start: {_first_line(error)}", str(error)) from None
+    _share_class_loader(get_gateway())
     return job
+
+
+def _share_class_loader(gateway: Any) -> None:
+    """Let all threads of the JVM that answer Python find our classes.
+
+    When Python's garbage collector runs in another thread, it may open a connection of its own, which Java answers in a
+    new thread. PyFlink adds a jar to the class loader of one thread, so that it has to be the loader of all: of those
+    that are there, and of the one that starts new ones, which inherit it.
+    """
+    java = gateway.jvm
+    before = java.Thread.currentThread().getContextClassLoader()
+    shared = java.java.net.URLClassLoader(gateway.new_array(java.java.net.URL, 0), before)
+    for thread in java.Thread.getAllStackTraces().keySet():
+        if thread.getName().startswith("Thread-"):  # of py4j, and none of Flink's are there so far
+            thread.setContextClassLoader(shared)
 
 
 @cache
