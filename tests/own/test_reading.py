@@ -203,7 +203,7 @@ def test_each_bad_cell_is_told_with_its_row_column_and_reason():
     assert read.set_aside["value"].iloc[0] == "soon"
     assert (read.rows, read.rows_set_aside, len(read.scenario.events)) == (6, 3, 3)
     assert events_of(read.scenario) == EXPECTED
-    assert read.scenario.about == "Your own events: 3 of 6 rows."
+    assert (read.scenario.title, read.scenario.about) == ("Your own events", "3 of 6 rows were set aside.")
     assert "Set aside: event_time is not a time: 1" in repr(read)
 
 

@@ -75,12 +75,12 @@ def assemble(table: Table, options: Options, settings: Mapping[str, Any], progre
         column = f"{first['column']} " if first["column"] else ""
         raise OwnEventsError(f"no row can be read: {where}: {column}{first['reason']}")
     events = _events(columns, options.zone, progress)
-    kept = f"{len(events):,} events" if len(events) == rows else f"{len(events):,} of {rows:,} rows"
+    aside_words = f"{rows - len(events):,} of {rows:,} rows were set aside." if len(events) < rows else ""
     scenario = replace(
         job,
         events=events,
         partitions=job.partitions or columns.partitions,
-        about=job.about or f"Your own events: {kept}.",
+        about=job.about or aside_words,
     )
     return Assembled(scenario, set_aside, tuple(notes), rows)
 
@@ -90,11 +90,11 @@ def _job(settings: Mapping[str, Any], zone: str | None, *, has_value: bool) -> S
     for name in ("events", "happenings"):
         if name in settings:
             raise OwnEventsError(f"{name} is no setting here; the events come from the table")
-    given = {"name": "own-events", **({} if has_value else {"aggregate": "count"}), **settings}
+    named = {"name": "own-events", "title": "Your own events"} if "name" not in settings else {}
+    given = {**named, **({} if has_value else {"aggregate": "count"}), **settings}
     if zone is not None:
         given["zone"] = zone
-    subtasks = {name: given.pop(name) for name in ("partitions",) if name in given}
-    return Scenario.of(**{**given, **subtasks})
+    return Scenario.of(**given)
 
 
 def _read(
