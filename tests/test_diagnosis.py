@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 
@@ -855,6 +856,42 @@ def test_a_bad_answer_becomes_a_sentence(flink_like, special, says):
     with pytest.raises(DiagnosisError, match=says) as caught:
         wmviz.diagnose(flink_like.address, **QUICK)
     assert "\n" not in str(caught.value)
+
+
+JUNK = [
+    *(b"null", b"[]", b"{}", b"7", b'"x"', b"[7]", b"[null]", b"[{}]", b'{"errors": 7}', b'[{"id": 7, "value": {}}]'),
+    *(
+        b"[" * 100_000,
+        b'{"vertices": null, "state": 7, "now": "x"}',
+        b'{"vertices": [7], "state": "RUNNING", "now": 1}',
+    ),
+    b'{"vertices": [{"id": [], "name": null}], "state": "RUNNING", "now": 1e400}',
+]
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "/jobs/overview",
+        "/config",
+        "JOB",
+        "/watermarks",
+        "/metrics",
+        "/checkpoints",
+        "/jobmanager/config",
+        "/exceptions",
+    ],
+)
+def test_an_answer_of_another_form_is_a_sentence_or_does_no_harm(flink_like, ending, monkeypatch):
+    for name, value in {"WARM_UP_S": 0.01, "SLACK_S": 0, "USUAL_FETCHER_MS": 200}.items():
+        monkeypatch.setattr(answers, name, value)
+    client = client_of(flink_like.address, limit_s=5.0)
+    for junk in JUNK:
+        flink_like.details = 0
+        flink_like.special = {f"/jobs/{flink_like.told.job}" if ending == "JOB" else ending: (200, {}, junk)}
+        with suppress(DiagnosisError):  # anything else fails the test
+            told = answers.ask(client, None, 0.0, 30.0, lambda sentence: None)
+            assert diagnosis_of(told, case.Limits()).text()
 
 
 def test_a_huge_answer_is_not_swallowed(flink_like, monkeypatch):

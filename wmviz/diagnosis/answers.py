@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from wmviz.diagnosis.client import Client, DiagnosisError
+from wmviz.diagnosis.client import Client, DiagnosisError, like_flink
 from wmviz.times import TimeError, duration_ms, shown
 
 FORMAT = "wmviz: answers of Flink's REST interface, 1"
@@ -171,7 +171,7 @@ class Asking:
 
     def _fetcher_s(self) -> float:
         for entry in self._once.get("/jobmanager/config", ()):
-            text = str(entry["value"])
+            text = str(entry.get("value"))
             with suppress(TimeError):
                 return duration_ms(f"{text} ms" if text.isdecimal() else text) / 1000
         return USUAL_FETCHER_MS / 1000
@@ -179,7 +179,8 @@ class Asking:
     def warm_up(self) -> None:
         """Ask for metrics: the JobManager collects them only when somebody asks, and answers with the old ones."""
         until = time.monotonic() + self._fetcher_s() + SLACK_S
-        vertices = self._vertices(self.detail())
+        with like_flink(self._client.address):
+            vertices = self._vertices(self.detail())
         while time.monotonic() < until:
             listed = [self._client.get(f"{self._path}/vertices/{vertex}/metrics") for vertex in vertices]
             time.sleep(WARM_UP_S)
@@ -197,6 +198,10 @@ class Asking:
 
     def reading(self) -> dict[str, Any]:
         """Ask about the job, its metrics and its watermarks."""
+        with like_flink(self._client.address):
+            return self._reading()
+
+    def _reading(self) -> dict[str, Any]:
         answers = self.detail()
         if answers[self._path]["state"] in ENDED:
             state = answers[self._path]["state"].lower()
@@ -239,7 +244,7 @@ class Asking:
         wanted = {vertex: [each for each in ids if IN_SAMPLES.fullmatch(each)] for vertex, ids in self._ids.items()}
         while (left_s := until - time.monotonic()) > every_s:
             time.sleep(min(every_s, left_s))
-            with suppress(DiagnosisError):
+            with suppress(DiagnosisError), like_flink(self._client.address):
                 self._samples.append(
                     {
                         vertex: {each["id"]: each["value"] for each in self._values(vertex, ids)}
@@ -265,7 +270,7 @@ class Asking:
             self._once[path] = keep(self._client.get(path))
         except DiagnosisError as error:
             self._refuse(path, error)
-        except (KeyError, TypeError, AttributeError):
+        except (KeyError, TypeError, AttributeError, ValueError):
             self._refused[path] = "the answer has another form than Flink's"
 
     def _refuse(self, path: str, error: DiagnosisError) -> None:

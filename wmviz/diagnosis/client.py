@@ -8,6 +8,8 @@ import json
 import re
 import ssl
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -38,6 +40,16 @@ class DiagnosisError(RuntimeError):
     def _render_traceback_(self) -> list[str]:
         """Let a notebook show the sentence alone."""
         return [f"DiagnosisError: {self}"]
+
+
+@contextmanager
+def like_flink(address: str) -> Iterator[None]:
+    """Turn what goes wrong with an answer of another form than Flink's into a sentence."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        what = f"{type(error).__name__} {' '.join(str(error).split())}"
+        raise DiagnosisError(f"{address} answers, but not like Flink 1.18 or newer: {what}") from None
 
 
 class Client:
@@ -178,7 +190,7 @@ class Client:
             raise DiagnosisError(f"{where} sends on to {shown(moved_to)}; give that address instead.", status)
         try:
             data = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             data = None
         if status in (401, 403):
             how = "send a token, or user and password" if status == 401 else "what was sent does not open it"

@@ -10,7 +10,7 @@ from html import unescape
 from typing import Any
 
 from wmviz.diagnosis.answers import SPLIT, Answers
-from wmviz.diagnosis.client import DiagnosisError
+from wmviz.diagnosis.client import like_flink
 from wmviz.times import MAX_MS, MIN_MS, TimeError, duration_ms
 
 SPLIT_METRIC = re.compile(rf"(\d+)\..+?\.split\.(.+)\.watermark\.({'|'.join(SPLIT)})")
@@ -193,13 +193,36 @@ class Facts:
     @property
     def version(self) -> str | None:
         """Version of Flink, if it says."""
-        told = self.answers.once.get("/config") or {}
-        return told.get("flink-version")
+        told = _dict(self.answers.once.get("/config")).get("flink-version")
+        return None if told is None else str(told)
 
     @property
     def exceptions(self) -> list[dict[str, Any]]:
         """The last exceptions, the newest first."""
-        return self.answers.once.get(f"/jobs/{self.answers.job}/exceptions") or []
+        told = self.answers.once.get(f"/jobs/{self.answers.job}/exceptions")
+        return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+
+    @property
+    def checkpoints(self) -> dict[str, int]:
+        """How many checkpoints completed and failed, and how long the newest took in ms; empty if there are none."""
+        counts = _dict(self._checkpoints.get("counts"))
+        newest = _dict(_dict(self._checkpoints.get("latest")).get("completed"))
+        found = {name: counts.get(name) for name in ("completed", "failed", "in_progress")}
+        found |= {
+            "newest_duration_ms": newest.get("end_to_end_duration"),
+            "newest_bytes": newest.get("checkpointed_size"),
+        }
+        return {name: value for name, value in found.items() if isinstance(value, int)}
+
+    @property
+    def newest_checkpoints(self) -> list[str]:
+        """How the last checkpoints ended, the newest first, as ``"FAILED"``."""
+        history = self._checkpoints.get("history")
+        return [str(_dict(each).get("status")) for each in history] if isinstance(history, list) else []
+
+    @property
+    def _checkpoints(self) -> dict[str, Any]:
+        return _dict(self.answers.once.get(f"/jobs/{self.answers.job}/checkpoints"))
 
     @cached_property
     def windows(self) -> list[Window]:
@@ -247,6 +270,10 @@ class Facts:
         return found
 
 
+def _dict(told: object) -> dict[str, Any]:
+    return told if isinstance(told, dict) else {}
+
+
 def read(answers: Answers) -> Facts:
     """Find the facts in the answers.
 
@@ -255,13 +282,9 @@ def read(answers: Answers) -> Facts:
     DiagnosisError
         If they have another form than Flink's.
     """
-    try:
+    with like_flink(answers.address):
         moments = [_moment(answers.job, reading) for reading in answers.readings]
         return Facts(answers, moments[0], moments[-1])
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise DiagnosisError(
-            f"{answers.address} answers, but not like Flink 1.18 or newer: {type(error).__name__} {error}"
-        ) from None
 
 
 def moment(told: Answers) -> Moment:

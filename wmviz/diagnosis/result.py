@@ -105,15 +105,7 @@ class Diagnosis:
     @property
     def checkpoints(self) -> dict[str, int]:
         """How many checkpoints completed and failed, and how long the newest took in ms; empty if there are none."""
-        told = self.answers.once.get(f"/jobs/{self.answers.job}/checkpoints") or {}
-        counts = told.get("counts") or {}
-        newest = (told.get("latest") or {}).get("completed") or {}
-        found = {name: counts.get(name) for name in ("completed", "failed", "in_progress")}
-        found |= {
-            "newest_duration_ms": newest.get("end_to_end_duration"),
-            "newest_bytes": newest.get("checkpointed_size"),
-        }
-        return {name: int(value) for name, value in found.items() if value is not None}
+        return self.facts.checkpoints
 
     def to_json(self) -> dict[str, Any]:
         """Give it as plain data, for machines."""

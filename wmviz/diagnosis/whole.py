@@ -15,7 +15,8 @@ def state(case: Case) -> Iterator[Cause | str]:
     now = case.facts.now
     newest = case.facts.exceptions[0] if case.facts.exceptions else {}
     sentences = [str(each) for each in newest.get("sentences") or []]
-    since_ms = now.at_ms - int(newest.get("timestamp") or 0)
+    at_ms = newest.get("timestamp")
+    since_ms = now.at_ms - (at_ms if isinstance(at_ms, int) else 0)
     fails = bool(sentences) and (now.state != "RUNNING" or since_ms < max(MINUTE_MS, case.facts.elapsed_ms))
     if fails and (sentence := _with(sentences, "Long.MIN_VALUE timestamp")):
         case.wrong.update(now.tasks)
@@ -197,11 +198,8 @@ def windows_without_end(case: Case) -> Iterator[Cause | str]:
 
 def checkpoints(case: Case) -> Iterator[Cause | str]:
     """Look whether checkpoints complete."""
-    told = case.facts.answers.once.get(f"/jobs/{case.facts.answers.job}/checkpoints") or {}
-    counts = told.get("counts") or {}
-    completed, failed = int(counts.get("completed") or 0), int(counts.get("failed") or 0)
-    history = told.get("history") or []
-    newest = [each.get("status") for each in history[:3]]
+    completed, failed = (case.facts.checkpoints.get(name, 0) for name in ("completed", "failed"))
+    newest = case.facts.newest_checkpoints[:3]
     if failed and newest and all(status == "FAILED" for status in newest):
         yield (
             f"The last {len(newest)} checkpoints failed ({completed} completed, {failed} failed): a sink that "
