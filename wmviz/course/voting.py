@@ -275,13 +275,14 @@ class Vote:
         is_right = self.revealed and index == self.right_index
         colour, mark = (_RIGHT, "✓ ") if is_right else (_OTHER if self.revealed else _EDGE, "")
         weight = "font-weight:600" if is_right else ""
+        number = f'<span style="flex:0 0 8em">{count} of {hands}, {share} %</span>' if hands else ""
         bar = (
-            f'<div style="height:9px;margin:3px 0 7px;background:rgb(128 138 150 / 22%);border-radius:4px">'
-            f'<div style="width:{share}%;height:100%;background:{colour};border-radius:4px"></div></div>'
+            '<div style="flex:1;height:10px;background:rgb(128 138 150 / 22%);border-radius:5px">'
+            f'<div style="width:{share}%;height:100%;background:{colour};border-radius:5px"></div></div>'
         )
-        number = f' <span style="white-space:nowrap">· {count} of {hands}, {share} %</span>' if hands else ""
-        text = f"{mark}{self.question.letters[index]}) {cards.marked_up(choice.text)}{number}"
-        return f'<div style="line-height:1.35;{weight}">{text}{bar}</div>'
+        counted = f'<div style="display:flex;gap:12px;align-items:center;min-height:1.4em">{bar}{number}</div>'
+        text = f"{mark}{self.question.letters[index]}) {cards.marked_up(choice.text)}"
+        return f'<div style="line-height:1.35;margin:0 0 6px;{weight}">{text}{counted}</div>'
 
 
 @dataclass(frozen=True)
