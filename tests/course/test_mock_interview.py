@@ -9,7 +9,7 @@ from wmviz import course
 from wmviz.course import memory
 from wmviz.course.interview import remembering
 from wmviz.course.interview.deck import ALL, card
-from wmviz.course.interview.mock import MINUTES, RUBRIC, Mock, lesson_file, rubric
+from wmviz.course.interview.mock import MINUTES, RUBRIC, Mock, Rated, Summary, lesson_file, rubric
 from wmviz.course.questions import CourseError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -118,9 +118,23 @@ def test_the_summary_has_the_weakest_topic_first_and_names_the_lessons():
         "4 of 9 points on 3 questions.",
         "idle inputs: 0 of 3. Read again: lesson 7 (07-idle-inputs.ipynb).",
         "watermarks: 4 of 6. Read again: lesson 2 (02-watermarks.ipynb).",
-        "2 questions come back.",
+        "2 questions come back in your next interviews.",
     ]
     assert "idle inputs: 0 of 3" in interview.html()
+
+
+def test_the_summary_has_each_missed_question_once_with_its_answer_folded_away():
+    rated = [Rated(card(name), score, 60) for name, score in (("minus-one", 3), ("the-bet", 0), ("the-bet", 1))]
+    shown = Summary(tuple(rated)).html()
+    assert shown.count(card("the-bet").answer[:40]) == 1
+    assert card("the-bet").answer[:40] not in shown.partition("<details")[0]
+    assert card("minus-one").question not in shown
+
+
+def test_a_summary_without_a_missed_question_has_no_answers():
+    interview = Mock((card("minus-one"),))
+    interview.rate(2)
+    assert "<details" not in interview.summary().html()
 
 
 def test_it_can_be_stopped():
@@ -253,6 +267,20 @@ def test_it_can_be_stopped_by_a_button(room):
     _, box = room
     press(box, "Stop here")
     assert "No question was rated yet." in texts(box)
+
+
+def test_after_the_summary_another_interview_of_the_same_kind_starts_in_the_same_place():
+    from wmviz.course.interview.mock_widget import mock_widget
+
+    box = mock_widget(course.mock("senior", minutes=5))
+    first = texts(box)
+    press(box, "Show the model answer")
+    press(box, f"0: {RUBRIC[0]}")
+    assert labels(box) == ["Another interview"]
+    press(box, "Another interview")
+    assert labels(box) == ["Show the model answer", "Stop here"]
+    assert "Question 1 of 1 · senior" in texts(box)
+    assert texts(box) != first
 
 
 def test_a_card_plays_its_scenario_below_its_button(room):

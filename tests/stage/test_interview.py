@@ -51,3 +51,26 @@ def test_an_interview_can_be_taken_by_keyboard(lab: tuple[str, Path], open_page,
     page.get_by_role("button", name=f"0: {RUBRIC[0]}").focus()
     page.keyboard.press("Enter")
     page.get_by_text("2 of 6 points on 2 questions").wait_for()
+    page.wait_for_function("document.activeElement.textContent === 'Another interview'")
+    missed = page.locator("summary", has_text=second.question)
+    missed.focus()
+    page.keyboard.press("Enter")
+    page.get_by_text(second.answer[:60]).wait_for()
+
+
+def test_no_score_is_cut_off_in_a_narrow_notebook(lab: tuple[str, Path], open_page, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("WMVIZ_DATA", str(tmp_path))
+    address, folder = lab
+    write_notebook(folder / "narrow.ipynb", CELL)
+    page = open_page(f"{address}/lab/tree/narrow.ipynb?reset", offline=False, width=720)
+    page.get_by_text("| Idle").wait_for(timeout=START_MS)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.get_by_role("button", name="Show the model answer").click(timeout=START_MS)
+    for score, text in enumerate(RUBRIC):
+        button = page.get_by_role("button", name=f"{score}: {text}")
+        button.wait_for()
+        assert button.evaluate("it => it.scrollWidth <= it.clientWidth && it.scrollHeight <= it.clientHeight + 1")
+        assert button.evaluate(
+            "it => it.getBoundingClientRect().right <= it.closest('.jp-OutputArea').getBoundingClientRect().right"
+        )

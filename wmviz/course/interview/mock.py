@@ -6,12 +6,13 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from typing import Any
 
 from wmviz.course import cards, memory
 from wmviz.course.interview import remembering
-from wmviz.course.interview.card import LEVELS, InterviewCard
+from wmviz.course.interview.card import LEVELS, InterviewCard, folded
 from wmviz.course.interview.deck import card, interview_cards
 from wmviz.course.interview.remembering import GOOD
 from wmviz.course.questions import LESSONS, CourseError
@@ -74,7 +75,8 @@ def mock(level: str | None = None, minutes: int = 20, seed: int | None = None) -
     if seed is None:
         known = remembering.scores()
         drawn.sort(key=lambda c: c.name in known)
-    return Mock(_fitting(drawn, minutes), tuple(c.name for c in pool) if seed is None else ())
+    returning = tuple(c.name for c in pool) if seed is None else ()
+    return Mock(_fitting(drawn, minutes), returning, again=partial(mock, level, minutes, seed))
 
 
 def _shuffled(pool: list[InterviewCard], seed: int) -> list[InterviewCard]:
@@ -119,12 +121,15 @@ class Mock:
         Names of the cards that may come back; none in an interview with a seed.
     rated
         What was answered so far.
+    again
+        Starts another interview of the same kind.
     """
 
     plan: tuple[InterviewCard, ...]
     returning: tuple[str, ...] = ()
     clock: Callable[[], float] = field(default=lambda: 0.0 if memory.is_still() else time.monotonic(), repr=False)
     rated: list[Rated] = field(default_factory=list)
+    again: Callable[[], Mock] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Ask the first question."""
@@ -266,7 +271,8 @@ class Summary:
             lines.append(f"{topic}: {points} of {most}.{read}")
         missed = remembering.missed()
         if back := len({one.card.name for one in self.rated if one.card.name in missed}):
-            lines.append("One question comes back." if back == 1 else f"{back} questions come back.")
+            what = "One question comes back" if back == 1 else f"{back} questions come back"
+            lines.append(f"{what} in your next interviews.")
         return lines
 
     def __repr__(self) -> str:
@@ -277,8 +283,15 @@ class Summary:
         return self.html()
 
     def html(self) -> str:
-        """Give the sentences as HTML."""
-        return cards.saying(*self.lines()).html
+        """Give the sentences as HTML, and what was missed with its answers folded away."""
+        said = "".join(f"<p>{cards.marked_up(line)}</p>" for line in self.lines())
+        again = "".join(folded(missed.question, missed.answer_html()) for missed in self.missed())
+        heading = "<p><strong>What to say next time</strong></p>" if again else ""
+        return cards.box("#4a6fa5", said + heading + again)
+
+    def missed(self) -> list[InterviewCard]:
+        """Give the cards whose answer was not good enough, each once."""
+        return list({one.card.name: one.card for one in self.rated if one.score < GOOD}.values())
 
 
 def lesson_file(number: int) -> str:

@@ -13,6 +13,9 @@ from wmviz.course.interview.mock import RUBRIC, Mock
 from wmviz.course.interview.showing import stage_button
 
 SHOW, HIDE = "Show the model answer", "Hide the model answer"
+AGAIN = "Another interview"
+WRAPPED = "wmviz-wrapped"
+_STYLE = f"<style>.{WRAPPED}{{white-space:normal;height:auto;min-height:28px;line-height:1.4;text-align:left}}</style>"
 
 
 class Clock(anywidget.AnyWidget):
@@ -50,10 +53,14 @@ class _Room:
         self.stop = _button("Stop here")
         self.row = w.HBox([self.show, self.stop])
         self.scores = [_button(f"{score}: {text}") for score, text in enumerate(RUBRIC)]
-        heading = w.HTML('<p style="margin:6px 0 0"><strong>How good was your answer?</strong></p>')
+        for button in self.scores:
+            button.add_class(WRAPPED)  # a score is a sentence; a narrow notebook would cut it off
+        heading = w.HTML(f'{_STYLE}<p style="margin:6px 0 0"><strong>How good was your answer?</strong></p>')
         self.rating = w.VBox([heading, *self.scores])
         self.show.on_click(lambda _: self._turn())
         self.stop.on_click(lambda _: self._end())
+        self.again = _button(AGAIN)
+        self.again.on_click(lambda _: self._start_again())
         for score, button in enumerate(self.scores):
             button.on_click(lambda _, score=score: self._rate(score))
         self.box = w.VBox(layout=w.Layout(grid_gap="6px"))
@@ -63,7 +70,7 @@ class _Room:
         """Show the question and start the clock."""
         self.asked.value = self.interview.html()
         if self.interview.card is None:
-            self.box.children = [self.asked]
+            self.box.children = [self.asked, self.again] if self.interview.again else [self.asked]
             return
         self.clock.limit_s, self.clock.running = self.interview.limit_s, True
         self.clock.question += 1
@@ -91,12 +98,21 @@ class _Room:
 
     def _rate(self, score: int) -> None:
         self.interview.rate(score)
-        self._ask()
-        self.show.focus()
+        self._go_on()
 
     def _end(self) -> None:
         self.interview.stop()
+        self._go_on()
+
+    def _start_again(self) -> None:
+        assert self.interview.again is not None
+        self.interview = self.interview.again()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Show what comes next, with the focus on its button: it brings the place into view, too."""
         self._ask()
+        (self.again if self.interview.card is None else self.show).focus()
 
 
 def _button(text: str, primary: bool = False) -> Any:
