@@ -14,6 +14,7 @@ AGAIN = ["south@8:02:55", "north@8:03:10", "north@8:03:25"]
 NUMBER = "11"
 
 RIGHT = [
+    ("overwritten", sheet.DOCKS.replace(emission="interval", interval="1 h")),
     ("read-again", AGAIN),
     ("read-again", ", ".join(AGAIN)),
     ("read-again", set(AGAIN)),
@@ -36,6 +37,12 @@ RIGHT = [
 ]
 
 WRONG = [
+    ("guard", lambda old, new: new.events > 1, "a whole of 5"),
+    ("guard", lambda old, new: new.events > 2, "a whole of 5"),
+    ("guard", lambda old, new: new.events > 3, "It refuses a correction"),
+    ("overwritten", sheet.DOCKS.replace(partitions=2), "no window fires in this run"),
+    ("overwritten", sheet.DOCKS.replace(bound="1 d"), "no window fires in this run"),
+    ("overwritten", sheet.DOCKS.replace(start=None), "The start of the job is what it is"),
     ("read-again", ["north@8:03:25"], "Of south's 8:02:55 look at the arrival"),
     ("read-again", ["south@8:02:55", "north@8:03:25"], "The savepoint of 8:03:20 is newer, but is not used"),
     ("read-again", [*AGAIN, "north@8:02:50"], "its 30 parcels are in the state"),
@@ -79,6 +86,7 @@ WRONG = [
 ]
 
 UNREAD = [
+    ("checkpoint-interval", 40, "whole seconds and their unit"),
     ("read-again", 3),
     ("three-sources", 105),
     ("three-sources", [105, 175], "three numbers"),

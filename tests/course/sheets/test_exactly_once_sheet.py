@@ -20,6 +20,9 @@ COMMITTING = BILL.replace(sink="transactional")
 NUMBER = "12"
 
 RIGHT = [
+    ("added-up", {"Append": "52 kWh", "UPSERT": 20, "transactional": 32}),
+    ("added-up", "52, 20, 32"),
+    ("wishes", {"Screen": "upsert", "Books": "transactional", "Lamp": "append"}),
     ("two-readers", ([12], [12, 20, 20])),
     ("two-readers", [[12], [20, 12, 20]]),
     ("two-readers", (12, "20, 20, 12")),
@@ -44,6 +47,10 @@ RIGHT = [
 ]
 
 WRONG = [
+    ("right-sum", sheet.BILL.replace(emission="interval", interval="1 h"), "After some crash it is not"),
+    ("right-sum", sheet.BILL.replace(bound="5 min", checkpoints={"interval": "10 s"}), "appends what is written after"),
+    ("whole-minutes", 10**30, "More than a day is safe"),
+    ("whole-minutes", "1000 d", "More than a day is safe"),
     ("two-readers", ([12, 20], [12, 20, 20]), "When does the sink hear"),
     ("two-readers", ([], [12, 20, 20]), "Nothing takes it back"),
     ("two-readers", ([20], [12, 20, 20]), "overwrites nothing"),

@@ -35,6 +35,9 @@ RIGHT = [
 ]
 
 WRONG = [
+    ("short-count", sheet.SLIDING.replace(partitions=2), "no window ever fires"),
+    ("short-count", sheet.SLIDING.replace(strategy="none"), "no window ever fires"),
+    ("short-count", sheet.SLIDING.replace(lateness="1 h", subtasks=2), "no window ever fires"),
     ("too-late", ["west@9:01:40", "west@9:01:59"], "west@9:01:40 is behind the watermark"),
     ("too-late", ["east@9:02:05", "west@9:01:59"], "That window has not fired"),
     ("too-late", ["west@9:01:30", "west@9:01:59"], "late, but not too late"),

@@ -14,6 +14,8 @@ FILTERED = ["t1@8:00:20", "t2@8:00:55", "t2@8:00:58", "t2@8:00:59.500", "t1@8:01
 NUMBER = "13"
 
 RIGHT = [
+    ("in-two-steps", ("window_time AS minute_time", "8:00")),
+    ("in-two-steps", ("window time", "8:00")),
     ("met-by-both", ["8:00:59.998", "8:00:59.997"]),
     ("met-by-both", "8:00:59.998, 08:00:59.997"),
     ("met-by-both", (time_ms("8:00:59.998"), time_ms("8:00:59.997"))),
@@ -37,6 +39,8 @@ RIGHT = [
 ]
 
 WRONG = [
+    ("silent-turbine", sheet.STOPPED.replace(idle_timeout="40 s", aggregate="count"), "the sum of each minute"),
+    ("silent-turbine", sheet.STOPPED.replace(strategy_at="after", bound="1 h"), "each result waits that long"),
     ("met-by-both", ["8:00:59.997", "8:00:59.997"], "The query: SQL takes the expression as it stands"),
     ("met-by-both", ["8:00:59.998", "8:00:59.998"], "The program: The DataStream API takes 1 ms more off"),
     ("met-by-both", ["8:00:50", "8:00:49.999"], "The query: You took off 5 s from the row's own time"),

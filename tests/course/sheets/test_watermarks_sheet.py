@@ -44,6 +44,9 @@ RIGHT = [
 ]
 
 WRONG = [
+    ("no-timer", sheet.SILENT.replace(emission="event", bound="1 d"), "none reaches the end of a window"),
+    ("no-timer", sheet.SILENT.replace(emission="event", partitions=2), "no watermark comes through"),
+    ("no-timer", sheet.SILENT.replace(strategy="none"), "An interval of 0"),
     ("each-event", "9:06:30", "You left out the −1 ms"),
     ("each-event", "9:05:09.999", "You took the last event"),
     ("each-event", "9:07:19.999", "You counted from the arrival"),

@@ -107,6 +107,26 @@ SCANNER = DOCKS.replace(
 )
 """Task 6: a correction that lowers a total, and a part that is larger than the whole."""
 
+BUSY = SCANNER.replace(
+    name="busy-docks",
+    title="Two docks, with many late events",
+    events=[
+        ["north", 10, "9:01", "9:01:05"],
+        ["north", 14, "9:02", "9:02:05"],
+        ["north", 6, "9:03", "9:03:04"],
+        ["south", 5, "9:03:30", "9:03:35"],
+        ["north", 2, "9:04", "9:04:05"],
+        ["north", 12, "9:05:30", "9:05:34"],
+        ["north", -3, "9:04:40", "9:05:50"],
+        ["north", 9, "9:05:50", "9:05:55"],
+        ["north", 30, "9:04:30", "9:06:10"],
+        ["north", 4, "9:04:50", "9:06:20"],
+        ["north", 1, "9:04:55", "9:06:25"],
+        ["north", 7, "9:10:30", "9:10:35"],
+    ],
+)
+"""Task 6, with the other: here a part has up to three events, and the whole has five."""
+
 GIVEN = {
     "read-again": BELTS,
     "three-sources": BELTS,
@@ -261,11 +281,16 @@ def overwritten() -> Task:
 def _judge_overwritten(job: Scenario) -> Verdict:
     if refused := _not_the_task(job):
         return wrong(refused)
+    if not _outcome(job.replace(happenings=[])):
+        return wrong(
+            "Now no window fires in this run, with or without a crash: there is no total that a crash could change. "
+            "The sink needs its rows."
+        )
     crash = next(iter(_spoilt(job)), None)
     if crash is None:
         if job.lateness_ms:
             return right("The windows are still in the checkpoint whenever one of these events is read again.")
-        return right("With this bound none of them is late. The price: every result comes that much later.")
+        return right("None of them is late now. The price: every result comes that much later.")
     if job.replay != DOCKS.replay:
         return wrong("Now the source cannot go back: a crash loses events, or counts them twice.")
     if _outcome(job) == _outcome(job.replace(happenings=[])):
@@ -288,6 +313,8 @@ def _not_the_task(job: Scenario) -> str | None:
         return "The events are what they are. Change the settings of the job."
     if job.window != DOCKS.window or job.strategy != DOCKS.strategy:
         return "With other windows or no watermark it is another question. Keep both."
+    if job.start_ms != DOCKS.start_ms:
+        return "The start of the job is what it is: 9:00. Change what it does."
     if job.happenings != DOCKS.happenings:
         return "Machines fail whether the job expects it or not. Keep the crash, and change what it does."
     if job.checkpoints is None:
@@ -357,7 +384,7 @@ def _judge_interval(answer: object) -> Verdict:
     if interval_ms <= 0:
         return wrong("An interval is longer than 0.")
     if interval_ms % 1_000:
-        return not_yet('Give whole seconds, such as "40 s".')
+        return not_yet('Give whole seconds and their unit, such as "40 s"; a number alone is read as milliseconds.')
     again = most_read_again(interval_ms)
     if again > MOST:
         rush = f"A crash in the rush lets {again} events be read again."
@@ -396,15 +423,22 @@ _GUARD_HINTS = (
 def _judge_guard(own: Any) -> Verdict:
     if not callable(own):
         return not_yet("Give the function itself, without brackets behind its name.")
-    jobs = [SCANNER.replace(happenings=[]), *(job for _, job in _crashes(SCANNER))]
-    due = _outcome(jobs[0])
+    crashed = [(docks, job) for docks in (SCANNER, BUSY) for _, job in _crashes(docks)]
     try:
-        for job in jobs:
-            if _guarded(own, wmviz.simulate(job)) != due:
+        for docks in (SCANNER, BUSY):
+            if not _keeps_totals(own, docks, docks.replace(happenings=[])):
+                return wrong(_guard_slip(own))
+        for docks, job in crashed:
+            if not _keeps_totals(own, docks, job):
                 return wrong(_guard_slip(own))
     except AnswerError as error:
         return not_yet(str(error))
-    return right(f"The job crashed at {len(jobs) - 1} places, with your rule in its sink: no total is lost.")
+    return right(f"The job crashed at {len(crashed)} places, with your rule in its sink: no total is lost.")
+
+
+def _keeps_totals(own: Callable[[Row, Row], object], docks: Scenario, job: Scenario) -> bool:
+    """Say whether a sink with the learner's rule ends with the totals of a run without a crash."""
+    return _guarded(own, wmviz.simulate(job)) == _outcome(docks.replace(happenings=[]))
 
 
 def _guarded(own: Callable[[Row, Row], object], trace: Trace) -> dict[Any, int]:
@@ -430,11 +464,15 @@ def _asked(own: Callable[[Row, Row], object], old: Row, new: Row) -> bool:
 
 
 def _guard_slip(own: Callable[[Row, Row], object]) -> str:
-    """Name the thought by asking the rule about three pairs of rows."""
+    """Name the thought by asking the rule about some pairs of rows."""
     if not _asked(own, Row(24, 2), Row(21, 3)):
         return (
             "It refuses a correction: north's 24 of 2 events become 21 of 3, when the −3 comes. A total may fall, and "
             "a first row is not the last."
+        )
+    if _asked(own, Row(35, 5), Row(29, 3)) and not _asked(own, Row(21, 3), Row(4, 1)):
+        return (
+            "A part of 3 events still overwrites a whole of 5. How many are a part depends on how many the old row has."
         )
     if not _asked(own, Row(13, 2), Row(30, 1)):
         return "A part still overwrites the whole: after a restore north's 21 of 3 events become 4 of 1."

@@ -225,7 +225,8 @@ def _judge_short_count(job: Scenario) -> Verdict:
         return wrong(
             "By the server's clock nothing is late, and people count for the minute of the radio, not their own."
         )
-    ledger = wmviz.simulate(job).ledger()
+    trace = wmviz.simulate(job)
+    ledger = trace.ledger()
     if ledger.missed and job.late_to == "side":
         return wrong(
             f"The side output has {ledger.side_output}, and still {ledger.missed} times a window misses an event: only "
@@ -235,8 +236,12 @@ def _judge_short_count(job: Scenario) -> Verdict:
         return wrong(f"Still {ledger.missed} times an event misses one of its windows, and no counter shows it.")
     if ledger.dropped + ledger.side_output:
         return wrong("No window is short without a word, but an event is still too late for all its windows.")
+    if not trace.all_firings and job.bound_ms <= SLIDING.bound_ms:
+        return wrong(
+            "Nothing is missed, for no window ever fires: now no watermark comes. People want to see a result."
+        )
     if job.lateness_ms == 0:
-        return right("A longer bound waits for all of them. Its price: every first result comes that much later.")
+        return right("Now each window waits for all of them. Its price: every first result comes that much later.")
     return right("Each window keeps its state until the last of them has come, and fires again for it.")
 
 

@@ -254,7 +254,8 @@ def in_two_steps() -> Task:
 
 def _column(answer: object) -> str:
     """Read the name of a column, quoted or as DESCRIPTOR(name)."""
-    return str(answer).strip().lower().removeprefix("descriptor").strip("()` \"'")
+    name = str(answer).strip().lower().removeprefix("descriptor").removesuffix("as minute_time").strip("()` \"'")
+    return name.replace(" ", "_")
 
 
 # ----------------------------------------------------------------------------------------------------- on time only
@@ -335,6 +336,8 @@ def _not_the_task(job: Scenario) -> str | None:
         return "The turbines deliver what they deliver. Change the settings of the query."
     if job.api != "sql":
         return "It is to stay a query: the analyst writes no program."
+    if job.aggregate != STOPPED.aggregate:
+        return "It is to stay the sum of each minute."
     if job.window != STOPPED.window:
         return "With other windows it is another question: the yield of each minute."
     return None
@@ -352,6 +355,10 @@ def _why_lost(job: Scenario, lost: str) -> str:
 
 
 def _why_silent(job: Scenario) -> str:
+    if _has_one_watermark(job):
+        return (
+            f"With a bound of {duration_text(job.bound_ms)} each result waits that long, and some have not come at all."
+        )
     if job.bound_ms != STOPPED.bound_ms:
         return (
             "The bound is not to blame: the lowest watermark counts, and turbine 2's stands still whatever the bound."

@@ -167,6 +167,10 @@ def _judge_no_timer(job: Scenario) -> Verdict:
     if job.end_of_input_ms is not None:
         return wrong("It fires now because the input ends. The depot goes on, and you want results before that.")
     trace = wmviz.simulate(job)
+    if not trace.all_firings and max(trace.seen_watermarks.values()) > MIN_MS:
+        return wrong("Watermarks are sent now. But none reaches the end of a window: look at your other changes.")
+    if not trace.all_firings and (job.emission == "event" or job.interval_ms):
+        return wrong("The generator is asked now. But no watermark comes through: look at your other changes.")
     if not trace.all_firings:
         return wrong("Still no watermark is ever sent. An interval of 0 does not mean all the time: it means never.")
     if job.emission == "event":
