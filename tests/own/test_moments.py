@@ -219,7 +219,7 @@ def test_mixed_units_are_told_by_place():
         "1792220400123 looks like ms, in a column of s",
         "1792220400123456 looks like us, in a column of s",
     ]
-    assert "mixed units: 2 of its numbers are no s by their size, the first at place 8, 9." in found.notes[1]
+    assert found.notes[1] == "t: mixed units: 2 of its numbers are no s by their size."
 
 
 def test_the_borders_of_what_is_read():

@@ -8,6 +8,8 @@ import warnings
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import wmviz
 from wmviz import own
@@ -163,7 +165,7 @@ def test_partitions_are_numbered_in_their_order():
 
 def test_values_are_whole_numbers_of_the_smallest_unit():
     euros = frame_of().assign(value=[1.5, 2.25, 3])
-    with pytest.raises(OwnEventsError, match=r"value has fractions, the first is 1.5 at place 0.*write scale=100"):
+    with pytest.raises(OwnEventsError, match=r"value has fractions, the first is 1.5; .*write scale=100"):
         own.read_frame(euros)
     read = own.read_frame(euros, scale=100)
     assert [event.value for event in read.scenario.events] == [225, 150, 300]
@@ -180,8 +182,65 @@ def test_keys_are_text():
     missing = own.read_frame(frame_of().assign(key=[7, None, 7]))
     assert ([e.key for e in missing.scenario.events], missing.reasons()) == (["7", "7"], {"key is missing": 1})
 
+    names = own.read_frame(frame_of().assign(key=["NA", "null", " "]))
+    assert [event.key for event in names.scenario.events] == ["null", "NA"]
+    nested = own.read_frame(frame_of().assign(key=[["x"], {"a": 1}, None]))
+    assert ({e.key for e in nested.scenario.events}, nested.rows_set_aside) == ({"['x']", "{'a': 1}"}, 1)
+
+
+def test_columns_may_have_any_name_and_one_may_have_two_roles():
+    frame = frame_of([*ROWS, ("a", "x", None, "2026-10-17T07:03Z", 0)]).set_axis(range(5), axis=1)
+    read = own.read_frame(frame, 2, 3, key=4, value=1, partition=4)
+    assert [event.key for event in read.scenario.events] == ["1", "0", "0"]
+    assert list(read.set_aside["column"]) == ["2", "1"]
+
 
 # ------------------------------------------------------------------------------------------- set aside
+
+
+CELLS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.integers(1_600_000_000, 1_900_000_000),
+    st.floats(),
+    st.text(max_size=8),
+    st.sampled_from(
+        ["2026-10-17T07:00Z", "2026-10-17 07:00", "6:56", "NaN", "1e400", "1_000", "\x00", "2026-10-17T25:00Z"]
+    ),
+    st.datetimes(),
+    st.dates(),
+    st.lists(st.integers(), max_size=2),
+    st.binary(max_size=3),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS, CELLS), min_size=1, max_size=6), st.sampled_from([None, 1000]))
+def test_whatever_stands_in_a_table_each_row_is_read_or_told(rows, scale):
+    try:
+        read = own.read_frame(frame_of(rows), scale=scale)
+    except OwnEventsError:
+        return
+    assert len(read.scenario.events) + read.set_aside["row"].nunique() == read.rows == len(rows)
+    assert read.scenario.events
+    wmviz.simulate(read.scenario)
+    assert Scenario.from_json(json.loads(json.dumps(read.scenario.to_json()))).events == read.scenario.events
+    assert repr(read)
+    assert read._repr_html_()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet='aZ09:-,;"\n\r\t. {}[]Té', max_size=60), st.booleans())
+def test_whatever_stands_in_a_file_there_is_a_sentence_or_a_scenario(tmp_path_factory, text, with_header):
+    path = tmp_path_factory.getbasetemp() / "any.csv"
+    path.write_text(("event_time,key\n6:56,a\n" if with_header else "") + text, encoding="utf-8")
+    for reader in (own.read_csv, own.read_json_lines):
+        try:
+            read = reader(path)
+        except OwnEventsError:
+            continue
+        assert len(read.scenario.events) + read.set_aside["line"].nunique() == read.rows
 
 
 def test_each_bad_cell_is_told_with_its_row_column_and_reason():

@@ -184,8 +184,9 @@ def _frame_aside(aside: Mapping[str, Reasons], table: Table) -> pd.DataFrame:
     """List what was set aside, in the order of the table: where, which column, what stands there, why."""
     where = "row" if table.line is None else "line"
     rows: list[Broken] = list(table.broken)
+    names = {str(name): name for name in table.roles.values()}
     for column, reasons in aside.items():
-        cells = table.frame[column]
+        cells = table.frame[names[column]]
         for row in np.flatnonzero(reasons != ""):
             place = int(row if table.line is None else table.line[row])
             rows.append((place, column, cells.iloc[row], reasons[row]))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wmviz.event import MOST_VALUE
 from wmviz.fields import is_int
 from wmviz.own.errors import MISSING, OwnEventsError
-from wmviz.own.moments import MISSING_WORDS, Longs, Reasons
+from wmviz.own.moments import MISSING_WORDS, Longs, Reasons, as_text
 from wmviz.times import shown
 
 USUAL = {
@@ -93,9 +93,10 @@ class Labels(NamedTuple):
 
 def read_labels(column: pd.Series[Any]) -> Labels:
     """Read keys or partitions: what they are called as text; numbers stay in the order of numbers."""
-    codes, values = pd.factorize(column, sort=False)
+    plain = column.map(str, na_action="ignore") if column.dtype == object else column  # lists have no order
+    codes, values = pd.factorize(plain, sort=False)
     names = [_label(value) for value in values]
-    absent = np.array([name.strip().lower() in MISSING_WORDS for name in names] or [False])
+    absent = np.array([not name.strip() for name in names] or [False])  # "NA" may well be a key
     codes = np.where(absent[codes], -1, codes) if len(values) else codes
     unique = sorted({names[code] for code in set(codes.tolist()) - {-1}}, key=_natural)
     place = {name: number for number, name in enumerate(unique)}
@@ -135,7 +136,7 @@ def read_values(column: pd.Series[Any], name: str, scale: Any) -> Values:
     missing = column.isna().to_numpy(dtype=bool)
     plain = column
     if not pd.api.types.is_numeric_dtype(column):
-        plain = column.astype(str).str.strip()
+        plain = as_text(column).str.strip()
         missing |= plain.str.lower().isin(MISSING_WORDS).to_numpy(dtype=bool)
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     reasons = np.full(len(column), "", dtype=object)
@@ -156,7 +157,7 @@ def _whole(
     odd = np.flatnonzero(np.abs(scaled - whole) > 1e-9 * np.maximum(1, np.abs(scaled)))
     if len(odd) and scale is None:
         raise OwnEventsError(
-            f"{name} has fractions, the first is {scaled[odd[0]]:g} at place {odd[0]:,}; values are whole numbers of "
+            f"{name} has fractions, the first is {scaled[odd[0]]:g}; values are whole numbers of "
             f"the smallest unit, so that sums are exact: write scale={_enough(scaled)}"
         )
     notes = []

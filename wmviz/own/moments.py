@@ -200,7 +200,7 @@ def _convert(reading: _Reading, places: Longs, numbers: NDArray[Any], units: Uni
     found = units.read(numbers)
     reading.bad(places[found.other], found.reasons[found.other])
     reading.ms[places[~found.other]] = found.ms[~found.other]
-    if found.is_guess:
+    if found.is_guess and not found.other.all():
         fine = found.ms[~found.other]
         span = f"{time_text(int(fine.min()), reading.zone)} to {time_text(int(fine.max()), reading.zone)}"
         reading.notes.append(
@@ -208,11 +208,8 @@ def _convert(reading: _Reading, places: Longs, numbers: NDArray[Any], units: Uni
             f'time_unit="{"ms" if found.unit == "s" else "s"}" would change that.'
         )
     if found.mixed:
-        rows = ", ".join(f"{place:,}" for place in places[found.other][:3])
-        reading.notes.append(
-            f"{reading.name}: mixed units: {found.mixed:,} of its numbers are no {found.unit} by their size, "
-            f"the first at place {rows}."
-        )
+        are = "1 of its numbers is" if found.mixed == 1 else f"{found.mixed:,} of its numbers are"
+        reading.notes.append(f"{reading.name}: mixed units: {are} no {found.unit} by their size.")
 
 
 # ------------------------------------------------------------------------------------------------------------ text
@@ -221,7 +218,7 @@ def _convert(reading: _Reading, places: Longs, numbers: NDArray[Any], units: Uni
 def _texts(reading: _Reading, column: pd.Series[Any], rows: Flags, units: Units, time_format: str | None) -> None:
     """Take text: numbers, ISO 8601, then what is left one by one."""
     places = np.flatnonzero(rows)
-    texts = pd.Series(column[rows].astype(str).to_numpy(dtype=object), dtype=object).str.strip()
+    texts = as_text(column[rows]).reset_index(drop=True).str.strip()
     absent = texts.str.lower().isin(MISSING_WORDS).to_numpy() if len(texts) else np.zeros(0, dtype=bool)
     reading.bad(places[absent], MISSING)
     places, texts = places[~absent], texts[~absent].reset_index(drop=True)
@@ -234,6 +231,12 @@ def _texts(reading: _Reading, column: pd.Series[Any], rows: Flags, units: Units,
         left[left] = ~_iso(reading, places[left], _rewritten(texts[left]).reset_index(drop=True))
     if left.any():
         _one_by_one(reading, places[left], texts[left])
+
+
+def as_text(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Give each value as text; pandas itself fails at bytes that are no text."""
+    cells = [cell if isinstance(cell, str) else str(cell) for cell in column]
+    return pd.Series(cells, index=column.index, dtype=object)
 
 
 def _numbers_in_text(reading: _Reading, places: Longs, texts: pd.Series[Any], units: Units) -> Flags:
