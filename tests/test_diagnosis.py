@@ -720,6 +720,52 @@ def test_how_often_the_cluster_collects_numbers_is_read_in_each_form(flink_like,
     assert asking.wait_s() == max(seconds + answers.SLACK_S, answers.LEAST_WAIT_S)
 
 
+def of_many(told, count):
+    """Let a recording of 2 subtasks be one of `count`: subtask 1 is the last one, all others are as subtask 0."""
+
+    def spread(entries):
+        parts = [
+            (int(subtask), name, each["value"]) for each in entries for subtask, _, name in [each["id"].partition(".")]
+        ]
+        first = [(name, value) for subtask, name, value in parts if subtask == 0]
+        last = [(count - 1, name, value) for subtask, name, value in parts if subtask == 1]
+        made = [(number, name, value) for number in range(count - 1) for name, value in first] + last
+        return [{"id": f"{number}.{name}", "value": value} for number, name, value in made]
+
+    readings = json.loads(json.dumps(told.readings))
+    for reading in readings:
+        for path, answer in reading.items():
+            if "/vertices/" in path:
+                reading[path] = spread(answer)
+            else:
+                for vertex in answer["vertices"]:
+                    vertex["parallelism"] = count
+    return replace(told, readings=readings, samples=[])
+
+
+def test_of_hundreds_of_subtasks_the_one_that_holds_is_found_and_shown():
+    told = of_many(dump("idle-partition"), 512)
+    began = time.monotonic()
+    found = look(told)
+    text = found.text()
+    assert time.monotonic() - began < 10  # it was 20 s while each look-up went through all numbers
+    assert names(found) == ["idle-partition"]
+    assert "subtask 511" in found.causes[0].title
+    held = [line for line in text.splitlines() if "← holds" in line]
+    assert len(held) == 1
+    assert "more rows" in text
+    assert "511" in held[0]
+    assert found._repr_html_().count("holds</td>") == 1
+
+
+@pytest.mark.parametrize("most", [16, 24])
+def test_where_metrics_are_too_many_the_watermarks_are_read_first(flink_like, monkeypatch, most):
+    monkeypatch.setattr(answers, "MOST_METRICS", most)
+    found = wmviz.diagnose(flink_like.address, **QUICK)
+    assert names(found) == ["idle-partition"]
+    assert any(f"the {most} that matter most were read" in sentence for sentence in found.unseen)
+
+
 # ---------------------------------------------------------------------------------------------------- dumps and files
 
 

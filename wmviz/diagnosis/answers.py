@@ -221,9 +221,11 @@ class Asking:
     def _metrics(self, vertex: str) -> list[dict[str, str]]:
         path = f"{self._path}/vertices/{vertex}/metrics"
         try:
-            ids = sorted(str(each["id"]) for each in self._client.get(path) if WANTED.fullmatch(str(each["id"])))
+            ids = sorted(
+                (str(each["id"]) for each in self._client.get(path) if WANTED.fullmatch(str(each["id"]))), key=_weight
+            )
             if len(ids) > MOST_METRICS:
-                self._refused[path] = f"it has {len(ids):,} metrics; {MOST_METRICS:,} were read"
+                self._refused[path] = f"it has {len(ids):,} metrics; the {MOST_METRICS:,} that matter most were read"
             self._ids[vertex] = ids[:MOST_METRICS]
             return self._values(vertex, self._ids[vertex])
         except DiagnosisError as error:
@@ -286,6 +288,14 @@ def sample_of(reading: dict[str, Any]) -> dict[str, dict[str, str]]:
         for path, entries in reading.items()
         if path.endswith("/metrics")
     }
+
+
+def _weight(metric: str) -> tuple[int, str]:
+    """Say what to read first where there are too many: the watermarks of all subtasks, then what flows, then loads."""
+    name = metric.rpartition(".")[2]
+    order = (("currentOutputWatermark", "currentInputWatermark", "numLateRecordsDropped"), (*FLOW, "sourceIdleTime"))
+    rank = next((rank for rank, names in enumerate(order) if name in names), len(order))
+    return rank + (name in TASK), metric
 
 
 def _parts(ids: list[str]) -> list[str]:

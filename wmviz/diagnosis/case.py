@@ -89,7 +89,7 @@ class Origin:
 
     def splits(self) -> dict[str, dict[str, int]]:
         """Give its splits and their metrics."""
-        return {split: values for (at, split), values in self.task.splits.items() if at == self.subtask}
+        return self.task.splits_of(self.subtask)
 
     def value(self, metric: str) -> int | None:
         """Give a metric of the source operator in this subtask."""
@@ -172,7 +172,5 @@ class Case:
 
     def event_lags_ms(self, origin: Origin) -> list[int]:
         """Give how old events were when they left the source; without those that say: not known."""
-        pattern = rf"{origin.subtask}\..+\.currentEmitEventTimeLag"
-        return [
-            lag for lag in self.facts.sampled(origin.task.id, pattern) if lag != -1 and abs(lag) < 200 * 365 * DAY_MS
-        ]
+        lags = self.facts.sampled(origin.task.id, origin.subtask, "currentEmitEventTimeLag")
+        return [lag for lag in lags if lag != -1 and abs(lag) < 200 * 365 * DAY_MS]

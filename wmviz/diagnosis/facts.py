@@ -67,7 +67,7 @@ class Task:
 
     def operators(self, metric: str) -> list[str]:
         """Give the operators that have a metric, by name."""
-        return sorted({operator for _, operator, name in self.values if name == metric and operator})
+        return self._operators.get(metric, [])
 
     def value(self, subtask: int, metric: str, operator: str = "") -> int | None:
         """Give a number, or None where there is none."""
@@ -75,12 +75,47 @@ class Task:
 
     def of_subtask(self, subtask: int, metric: str) -> list[int]:
         """Give the numbers of all operators of a subtask."""
-        return [value for (at, op, name), value in self.values.items() if at == subtask and name == metric and op]
+        return self._of_subtasks.get((subtask, metric), [])
 
     def total(self, metric: str, operator: str = "") -> int | None:
         """Add a number up over the subtasks."""
-        found = [value for (_, op, name), value in self.values.items() if name == metric and op == operator]
-        return sum(found) if found else None
+        return self._totals.get((metric, operator))
+
+    def splits_of(self, subtask: int) -> dict[str, dict[str, int]]:
+        """Give the splits of a subtask and their metrics."""
+        return self._splits_of.get(subtask, {})
+
+    # A job with hundreds of subtasks has thousands of numbers, so each way to look them up is made once.
+
+    @cached_property
+    def _operators(self) -> dict[str, list[str]]:
+        found: dict[str, set[str]] = {}
+        for _, operator, metric in self.values:
+            if operator:
+                found.setdefault(metric, set()).add(operator)
+        return {metric: sorted(names) for metric, names in found.items()}
+
+    @cached_property
+    def _of_subtasks(self) -> dict[tuple[int, str], list[int]]:
+        found: dict[tuple[int, str], list[int]] = {}
+        for (subtask, operator, metric), value in self.values.items():
+            if operator:
+                found.setdefault((subtask, metric), []).append(value)
+        return found
+
+    @cached_property
+    def _totals(self) -> dict[tuple[str, str], int]:
+        found: dict[tuple[str, str], int] = {}
+        for (_, operator, metric), value in self.values.items():
+            found[metric, operator] = found.get((metric, operator), 0) + value
+        return found
+
+    @cached_property
+    def _splits_of(self) -> dict[int, dict[str, dict[str, int]]]:
+        found: dict[int, dict[str, dict[str, int]]] = {}
+        for (subtask, split), values in sorted(self.splits.items()):
+            found.setdefault(subtask, {})[split] = values
+        return found
 
     def input_ms(self, subtask: int) -> int | None:
         """Give the watermark that a subtask has received."""
@@ -254,19 +289,24 @@ class Facts:
         """Give the same task at the first moment."""
         return self.before.tasks.get(task.id, task)
 
-    def sampled(self, task: str, pattern: str) -> list[int]:
-        """Give every number that a metric had between the two moments and at them, by its name."""
-        name = re.compile(pattern)
-        found = [
-            number
-            for sample in self.answers.samples
-            for metric, text in sample.get(task, {}).items()
-            if name.fullmatch(metric) and (number := _number(text)) is not None
-        ]
-        for moment in (self.before, self.now):
-            for (subtask, op, metric), number in moment.tasks[task].values.items():
-                if name.fullmatch(f"{subtask}.{op}.{metric}"):
-                    found.append(number)
+    def sampled(self, task: str, subtask: int, metric: str) -> list[int]:
+        """Give every number that a metric of a subtask had between the two moments and at them; the newest is last."""
+        return self._sampled.get((task, subtask, metric), [])
+
+    @cached_property
+    def _sampled(self) -> dict[tuple[str, int, str], list[int]]:
+        found: dict[tuple[str, int, str], list[int]] = {}
+        for sample in self.answers.samples:
+            for task, metrics in sample.items():
+                for name, text in metrics.items():
+                    plain, number = PLAIN_METRIC.fullmatch(name), _number(text)
+                    if plain and number is not None:
+                        found.setdefault((task, int(plain[1]), plain[3]), []).append(number)
+        for at in (self.before, self.now):
+            for task, told in at.tasks.items():
+                for (subtask, operator, metric), number in told.values.items():
+                    if operator:
+                        found.setdefault((task, subtask, metric), []).append(number)
         return found
 
 

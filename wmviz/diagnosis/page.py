@@ -9,7 +9,7 @@ from typing import Any
 
 from wmviz.diagnosis.case import Cause
 from wmviz.diagnosis.history import History
-from wmviz.diagnosis.result import Diagnosis
+from wmviz.diagnosis.result import Diagnosis, worth_showing
 from wmviz.diagnosis.words import duration, moment
 from wmviz.times import MAX_MS
 
@@ -83,7 +83,7 @@ def table(found: Diagnosis, past: History) -> str:
     rows = found.rows
     head = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
     today = moment(found.facts.now.at_ms)[:10]
-    body = "".join(_row(row, past, today) for row in rows[:MOST_ROWS])
+    body = "".join(_row(row, past, today) for row in worth_showing(rows, MOST_ROWS))
     more = f"<p>… and {len(rows) - MOST_ROWS:,} more rows</p>" if len(rows) > MOST_ROWS else ""
     return (
         '<div class="wmviz-scroll" data-key="watermarks" tabindex="0" role="region" aria-label="Watermarks by subtask">'

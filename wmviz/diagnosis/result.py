@@ -280,15 +280,12 @@ def _rows(facts: Facts) -> list[dict[str, Any]]:
                     "backpressured": task.value(subtask, "backPressuredTimeMsPerSecond"),
                 }
             )
-            for (at, split), values in sorted(task.splits.items()):
-                if at == subtask:
-                    earlier = before.splits.get((at, split), {})
-                    times = _times(facts, values.get("currentWatermark"), earlier.get("currentWatermark"))
-                    row = {"vertex": task.id} | dict.fromkeys(COLUMNS)
-                    row |= {"task": short(task.name), "role": "split", "subtask": subtask}
-                    rows.append(
-                        row | {"split": split, "holds": False, **times, "idle": values.get("idleTimeMsPerSecond")}
-                    )
+            for split, values in task.splits_of(subtask).items():
+                earlier = before.splits.get((subtask, split), {})
+                times = _times(facts, values.get("currentWatermark"), earlier.get("currentWatermark"))
+                row = {"vertex": task.id} | dict.fromkeys(COLUMNS)
+                row |= {"task": short(task.name), "role": "split", "subtask": subtask}
+                rows.append(row | {"split": split, "holds": False, **times, "idle": values.get("idleTimeMsPerSecond")})
     return rows
 
 
@@ -339,8 +336,14 @@ CODE = "font-family:monospace;padding:.6em 1em;border-left:2px solid currentColo
 CELL = "text-align:left;white-space:nowrap"
 
 
+def worth_showing(rows: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """Give so many rows in their order: those that hold a watermark and those that drop records are among them."""
+    order = sorted(range(len(rows)), key=lambda number: not (rows[number]["holds"] or rows[number]["dropped"]))
+    return [rows[number] for number in sorted(order[:most])]
+
+
 def _text_table(rows: list[dict[str, Any]]) -> list[str]:
-    table = [HEADS, *map(_cells, rows[:MOST_ROWS])]
+    table = [HEADS, *map(_cells, worth_showing(rows, MOST_ROWS))]
     widths = [max(len(row[column]) for row in table) for column in range(len(HEADS))]
     lines = [
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table
@@ -352,7 +355,7 @@ def _html_table(rows: list[dict[str, Any]]) -> str:
     head = "".join(f'<th style="{CELL}">{escape(name)}</th>' for name in HEADS)
     body = "".join(
         "<tr>" + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in _cells(row)) + "</tr>"
-        for row in rows[:MOST_ROWS]
+        for row in worth_showing(rows, MOST_ROWS)
     )
     more = f"<p>… and {len(rows) - MOST_ROWS} more rows</p>" if len(rows) > MOST_ROWS else ""
     return (
