@@ -54,6 +54,7 @@ RIGHT = [
 ]
 
 WRONG = [
+    ("alert-rule", lambda now, mark, last: now == time_ms("9:45") and mark < time_ms("9:21"), "on the next day"),
     ("which-alert", {**ALERTS, "B": "dropped"}, "B has a side output: then numLateRecordsDropped stays 0"),
     ("which-alert", {**ALERTS, "A": "dropped"}, "at a watermark that stands still nothing new is late"),
     ("which-alert", {**ALERTS, "C": "watermark"}, "drives it ahead"),

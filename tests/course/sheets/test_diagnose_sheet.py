@@ -104,6 +104,8 @@ WRONG = [
 ]
 
 UNREAD = [
+    ("watchdog", lambda rows: "x" * 10_000, "..."),
+    ("holding-partition", "x" * 10_000, "..."),
     ("holding-partition", "subtask 0", "no partition of this job"),
     ("four-jobs", {"a": "healthy"}, "Give a cause for each job"),
     ("four-jobs", {**CAUSES, "a": "rain"}, "write one of"),

@@ -100,6 +100,8 @@ def assigner(returned):
 NUMBER = "14"
 
 RIGHT = [
+    ("review", "lines A, B and I"),
+    ("without-time", swapped(divided(HAS_TIME), ("Time.hours(1)", "Time.minutes(60)"))),
     ("seconds-taken", 1_795_832_929),
     ("seconds-taken", "1,795,832,929"),
     ("seconds-taken", "1795832929 ms"),
@@ -146,6 +148,10 @@ RIGHT = [
 ]
 
 WRONG = [
+    ("without-time", swapped(divided(HAS_TIME), ('f"no time: {row[0]} {row[1]}"', '"no time"')), "not its station"),
+    ("without-time", swapped(divided(HAS_TIME), ("Time.hours(1)", "Time.hours(2)")), "The totals are others"),
+    ("without-time", swapped(divided(HAS_TIME), ("sum(row[1]", "sum(1")), "The totals are others"),
+    ("kept-assigner", swapped(kept(IDLENESS, ASSIGNER), ("Time.hours(1)", "Time.hours(2)")), "The totals"),
     ("seconds-taken", 1_795_852_910_000, "nearly"),
     ("seconds-taken", 1_795_852_909, "The bound is a Duration"),
     ("seconds-taken", 1_795_832_930, "You left out the −1 ms"),
@@ -244,6 +250,7 @@ WRONG = [
 ]
 
 UNREAD = [
+    ("kept-assigner", kept("    if True:\n    ", IDLENESS, ASSIGNER), "assignments and calls only"),
     ("seconds-taken", "soon"),
     ("kept-assigner", KEPT, "Nothing has changed"),
     ("kept-assigner", f"# a comment\n{KEPT}", "Nothing has changed"),

@@ -7,11 +7,12 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import wmviz
+from wmviz.course.answers import AnswerError
 from wmviz.course.judging import judge_job, judge_names, judge_time
 from wmviz.course.lessons.at_work import read_again, rings_ms
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
-from wmviz.times import MIN_MS, duration_text, time_ms, time_text
+from wmviz.times import DAY_MS, MIN_MS, duration_text, shown, time_ms, time_text
 from wmviz.trace import Kind, Trace
 
 MINUTE_MS = 60_000
@@ -499,20 +500,33 @@ def alert_rule() -> Task:
 def _judge_alert_rule(own: Any) -> Verdict:
     if not callable(own):
         return not_yet("Give the function itself, without brackets behind its name.")
-    rung: dict[str, list[Look]] = {}
-    for day, job in GIVEN["alert-rule"].items():
-        rung[day] = []
-        for look in looks(job):
-            try:
-                rings = own(*look)
-            except Exception as error:  # noqa: BLE001 - it is the learner's code, anything may come out of it
-                return not_yet(f"At {time_text(look.now_ms)} your rule stops with {type(error).__name__}: {error}")
-            if type(rings).__name__ not in ("bool", "bool_"):
-                gives = "nothing so far" if rings is None or rings is ... else repr(rings)
-                return not_yet(f"Your rule gives {gives}. Let it return True or False.")
-            if rings:
-                rung[day].append(look)
-    return _rung(rung["calm day"], rung["silent tanker"])
+    days = {day: looks(job) for day, job in GIVEN["alert-rule"].items()}
+    rung = {day: [look for look in seen if _rings(own, look)] for day, seen in days.items()}
+    verdict = _rung(rung["calm day"], rung["silent tanker"])
+    tomorrow = [look for look in days["silent tanker"] if _rings(own, _tomorrow(look))]
+    if verdict.right and tomorrow != rung["silent tanker"]:
+        return wrong("On these days it rings when it must. But on the next day, with the same events, it does not.")
+    return verdict
+
+
+def _rings(own: Callable[..., object], look: Look) -> bool:
+    """Ask the learner's rule; what goes wrong inside becomes a sentence."""
+    try:
+        rings = own(*look)
+    except Exception as error:  # noqa: BLE001 - it is the learner's code, anything may come out of it
+        said = f"At {time_text(look.now_ms)} your rule stops with {type(error).__name__}: {error}"
+        raise AnswerError(said) from None
+    if type(rings).__name__ not in ("bool", "bool_"):
+        gives = "nothing so far" if rings is None or rings is ... else shown(rings)
+        raise AnswerError(f"Your rule gives {gives}. Let it return True or False.")
+    return bool(rings)
+
+
+def _tomorrow(look: Look) -> Look:
+    """Give the same look a day later: what counts is how far things are apart."""
+    last_ms = None if look.last_event_ms is None else look.last_event_ms + DAY_MS
+    watermark_ms = look.watermark_ms if look.watermark_ms == MIN_MS else look.watermark_ms + DAY_MS
+    return Look(look.now_ms + DAY_MS, watermark_ms, last_ms)
 
 
 def _rung(calm: list[Look], silent: list[Look]) -> Verdict:

@@ -15,7 +15,7 @@ from wmviz.course.sheets.trams import JOBS, TramJob
 from wmviz.diagnosis import Diagnosis
 from wmviz.flink.broken import BrokenJob, broken_job, broken_jobs
 from wmviz.scenario import Scenario
-from wmviz.times import duration_text, time_ms
+from wmviz.times import duration_text, shown, time_ms
 
 CASES = {"a": "summer-time", "b": "after-outage", "c": "spare-readers", "d": "depot-closed"}
 """Task 2: the letter under which a job is shown → the job."""
@@ -129,7 +129,7 @@ def holding_partition() -> Task:
             )
         if name in splits:
             return wrong(whys[name])
-        return not_yet(f'{answer!r} is no partition of this job. Write it as in the column split: "trams-0".')
+        return not_yet(f'{shown(answer)} is no partition of this job. Write it as in the column split: "trams-0".')
 
     return Task(
         "Which partition holds the windows back?",
@@ -211,7 +211,7 @@ def _read_causes(answer: object) -> dict[str, str]:
     given = {str(key).strip().lower(): _plain(cause) for key, cause in answer.items()}
     for cause in given.values():
         if cause not in CAUSE_WHYS:
-            raise AnswerError(f"{cause!r} is none of the causes; write one of: {', '.join(CAUSE_WHYS)}.")
+            raise AnswerError(f"{shown(cause)} is none of the causes; write one of: {', '.join(CAUSE_WHYS)}.")
     return given
 
 
@@ -444,9 +444,9 @@ def _held(own: Callable[[list[dict[str, Any]]], object], told: list[dict[str, An
     except Exception as error:  # noqa: BLE001 - it is the learner's code, anything may come out of it
         raise AnswerError(f"Your function stops with {type(error).__name__}: {error}") from None
     if not isinstance(found, (list, tuple, set, frozenset)):
-        raise AnswerError(f"Your function gives {found!r}. Let it return a list of subtask numbers, such as [0].")
+        raise AnswerError(f"Your function gives {shown(found)}. Let it return a list of subtask numbers, such as [0].")
     if not all(isinstance(each, Integral) and not isinstance(each, bool) for each in found):
-        raise AnswerError(f"Your function gives {found!r}. Let it return the numbers of subtasks: row['subtask'].")
+        raise AnswerError(f"Your function gives {shown(found)}. Let it return the numbers of subtasks: row['subtask'].")
     return frozenset(int(each) for each in found)
 
 

@@ -19,7 +19,7 @@ from wmviz.course.answers import AnswerError
 
 UNITS = {"of_millis": 1, "of_seconds": 1_000, "of_minutes": 60_000, "of_hours": 3_600_000, "of_days": 86_400_000}
 PLAIN = (ast.Import, ast.ImportFrom, ast.Pass, ast.If)
-"""Statements that are passed over; the only ``if`` of a program is the one that starts it."""
+"""Statements that are passed over; the only ``if`` that is, is the one at the end that starts the program."""
 MOST_CALLS = 20
 
 
@@ -249,7 +249,7 @@ class _Reader:
                 self.names[node.name] = Code(node)
             elif isinstance(node, ast.ClassDef):
                 self.names[node.name] = node
-            elif not isinstance(node, PLAIN):
+            elif not isinstance(node, PLAIN) or (isinstance(node, ast.If) and self._depth):
                 raise AnswerError(f"Line {node.lineno}: this check follows assignments and calls only. Write it so.")
         return None
 

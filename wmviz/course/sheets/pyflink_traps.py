@@ -171,6 +171,8 @@ def _judge_kept_assigner(found: Reading) -> Verdict:
     times = found.method(strategy.assigner, "extract_timestamp")
     if any(times(("quay", 1, at_ms), MIN_MS) != at_ms for at_ms in (0, 30_000_000)):
         return wrong("The assigner gave the right field before: row[2], in milliseconds.")
+    if not _counts_as_before(found):
+        return wrong(_OTHER_TOTALS)
     return right("What makes a new strategy comes first, and the assigner last. So it is still there.")
 
 
@@ -301,7 +303,67 @@ def _judge_without_time(found: Reading) -> Verdict:
         )
     if any(flow(found, branch, row) for branch in beside for row in TIMED):
         return wrong("Beside the totals rows come out that have a time: they are counted already.")
+    if not all(_names_row(found, beside, row) for row in UNTIMED):
+        return wrong(
+            "Something comes out for a row without a time, but not its station and its bikes, as in `no time: park 1`."
+        )
+    if not _counts_as_before(found):
+        return wrong(_OTHER_TOTALS)
     return right("Who has no time goes another way before the strategy, and somebody sees it there.")
+
+
+def _names_row(found: Reading, beside: list[Stream], row: tuple[str, int, None]) -> bool:
+    """Say whether what comes out beside the totals has a row's station and bikes."""
+    texts = [str(each) for branch in beside for each in flow(found, branch, row)]
+    return any(row[0] in text and str(row[1]) in text for text in texts)
+
+
+# ------------------------------------------------------------------------------------------------- totals as before
+
+_OTHER_TOTALS = "The totals are others now: windows of an hour and the class Total were right. Leave both as they are."
+_LENGTHS_MS = {"milliseconds": 1, "seconds": 1_000, "minutes": 60_000, "hours": 3_600_000, "days": DAY_MS}
+_LENGTHS_MS |= {f"of_{unit}": size for unit, size in _LENGTHS_MS.items()} | {"of_millis": 1}
+
+
+class _Hour:
+    """Stands for the context of a window function, and for its window from 8 am."""
+
+    start, end = 8 * 3_600_000, 9 * 3_600_000
+
+    def window(self) -> _Hour:
+        """Give the window."""
+        return self
+
+
+def _counts_as_before(found: Reading) -> bool:
+    """Say whether the rows of an hour still come to the same total for each station."""
+    branches = found.returned.branches() if hasattr(found.returned, "branches") else []
+    calls = {call.method: call for branch in branches for call in branch.calls if _has_windows(branch)}
+    if not {"key_by", "window", "process"} <= set(calls):
+        return False
+    key = found.piece(calls["key_by"].args[0])
+    total = found.method(calls["process"].args[0], "process")
+    rows = [("quay", 3, 28_800_000), ("quay", 4, 31_000_000)]
+    return (
+        key(("quay", 3, 0)) == "quay"
+        and _window_ms(calls["window"].args[0]) == _Hour.end - _Hour.start
+        and total("quay", _Hour(), rows) == ["8 am quay: 7 bikes"]
+    )
+
+
+def _has_windows(branch: Stream) -> bool:
+    return any(call.method == "window" for call in branch.calls)
+
+
+def _window_ms(made: object) -> int | None:
+    """Give the size of tumbling windows, however their length is written; None for other windows."""
+    if not isinstance(made, Made) or not made.callee.endswith("TumblingEventTimeWindows.of") or len(made.args) != 1:
+        return None
+    length = made.args[0]
+    if not isinstance(length, Made):
+        return length if isinstance(length, int) else None
+    size = _LENGTHS_MS.get(length.callee.rpartition(".")[2])
+    return size * length.args[0] if size and length.args and isinstance(length.args[0], int) else None
 
 
 def _is_text(branch: Stream) -> bool:
@@ -399,7 +461,7 @@ def review() -> Task:
 
     def judge(answer: object) -> Verdict:
         if isinstance(answer, str):
-            answer = list(re.sub(r"[^A-Z]", "", answer.upper()))
+            answer = list(re.sub(r"\b(AND|LINES?)\b|[^A-Z]", "", answer.upper()))
         if isinstance(answer, (list, tuple, set, frozenset)):
             answer = [str(each).strip().upper() for each in answer]
             if unknown := sorted(set(answer) - set(broken)):
