@@ -1119,14 +1119,17 @@ def test_user_and_password_may_come_from_the_environment(flink_like, capsys, mon
 
 
 def test_a_token_on_a_wire_that_others_read_is_warned_of():
-    for address, exposed in [
-        ("http://flink.example:8081", True),
-        ("https://flink.example", False),
-        ("http://localhost:8081", False),
-        ("http://127.0.0.1:8081", False),
-        ("http://localhost.example:8081", True),
+    for scheme, host, exposed in [
+        ("http", "flink.example.com", True),
+        ("https", "flink.example.com", False),
+        ("http", "localhost", False),
+        ("http", "127.0.0.1", False),
+        ("http", "[::1]", False),
+        ("http", "localhost.example.com", True),
+        ("http", "127.0.0.1.example.com", True),
     ]:
-        assert client_of(address, token="secret").is_exposed == exposed
+        address = f"{scheme}://{host}:8081"
+        assert client_of(address, token="secret").is_exposed == exposed, address
         assert not client_of(address).is_exposed
 
 

@@ -11,7 +11,9 @@ import pytest
 
 import wmviz
 from tests.flink_like import serving
-from wmviz.diagnosis import DiagnosisError, answers, history, panel
+from wmviz.diagnosis import DiagnosisError, answers, history, panel, watching
+from wmviz.diagnosis.case import Limits
+from wmviz.diagnosis.options import client_of
 from wmviz.diagnosis.words import duration
 from wmviz.flink.broken import HEALTHY, JOBS, RECORDINGS
 
@@ -195,6 +197,18 @@ def test_a_job_that_began_again_is_compared_with_nothing_older(flink_like, watch
     until(lambda: len(watched._reader._readings) > 1)
     began = {moment.began_ms for moment, _ in watched._reader._readings}
     assert len(began) == 1
+
+
+def test_a_long_wait_keeps_the_first_reading_and_not_all(flink_like, monkeypatch):
+    monkeypatch.setattr(watching, "MOST_READINGS", 5)
+    reader = watching.Watch(client_of(flink_like.address), None, Limits(), wait_s=60.0)
+    found = [reader.look() for _ in range(18)]
+    assert len(reader._readings) == 5
+    assert found[0] is None
+    first = flink_like.told.readings[0][f"/jobs/{flink_like.told.job}"]["now"]
+    assert found[-1].facts.before.at_ms == first
+    assert found[-1].facts.elapsed_ms >= 60_000
+    assert [cause.name for cause in found[-1].causes] == ["idle-partition"]
 
 
 @pytest.mark.parametrize(

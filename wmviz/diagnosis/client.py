@@ -19,7 +19,7 @@ from wmviz.times import shown
 LIMIT_S = 10.0
 MOST_BYTES = 32 * 2**20
 CHUNK_BYTES = 2**16
-LOOPBACK = re.compile(r"localhost|127\..*|::1")
+LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
 JOB_IN_ADDRESS = re.compile(r"\b[0-9a-f]{32}\b")
 
 

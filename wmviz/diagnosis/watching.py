@@ -10,7 +10,8 @@ from wmviz.diagnosis.case import Limits
 from wmviz.diagnosis.client import Client
 from wmviz.diagnosis.result import Diagnosis
 
-MOST_READINGS = 240
+MOST_READINGS = 60
+"""Readings that are kept; of a large job each has thousands of numbers."""
 
 
 class Watch:
@@ -41,7 +42,7 @@ class Watch:
         """Keep whom to ask; nothing is asked yet."""
         self._client, self._job, self._limits, self._wait_s, self._limit_s = client, job, limits, wait_s, limit_s
         self._asking: answers.Asking | None = None
-        self._readings: deque[tuple[facts.Moment, dict[str, Any]]] = deque(maxlen=MOST_READINGS)
+        self._readings: deque[tuple[facts.Moment, dict[str, Any]]] = deque()
 
     @property
     def latest(self) -> facts.Moment | None:
@@ -89,3 +90,5 @@ class Watch:
         wait_ms = (self._wait_s or 0.0) * 1000
         while len(self._readings) > 2 and moment.at_ms - self._readings[1][0].at_ms >= wait_ms:
             self._readings.popleft()
+        if len(self._readings) > MOST_READINGS:
+            del self._readings[1]  # the first is what will be compared with
