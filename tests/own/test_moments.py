@@ -199,6 +199,7 @@ def test_a_unit_that_is_named_goes_before_the_size():
         ("2200-01-01T00:00:00Z", "lies in the year 2200"),
         ("1792220400123", "1792220400123 looks like ms, in a column of s"),
         ("0", "0 is 1970-01-01 00:00 as s: far from the others"),
+        ("1e307", "looks like ns, in a column of s"),
         ("-1", "far from the others: it stands for no time"),
         ("6:56", "is 1970-01-01 06:56, far from the others"),
         ("123456789012345678901234567890", "looks like ns, in a column of s"),

@@ -172,6 +172,8 @@ def test_values_are_whole_numbers_of_the_smallest_unit():
     assert read.notes == ("value: multiplied by 100, so 1 is 0.01 of the column's unit.",)
     assert "2 values were rounded" in own.read_frame(euros, scale=3).notes[1]
     assert own.read_frame(euros.assign(value=["0.1", "0.2", "0.3"]), scale=10).scenario.events[0].value == 2
+    huge = own.read_frame(euros.assign(value=[1, 2, 1.7e308]), scale=1_000)
+    assert huge.reasons() == {f"value {huge.set_aside['reason'].iloc[0]}": 1}
     with pytest.raises(OwnEventsError, match="scale is 0; write a number above 0"):
         own.read_frame(euros, scale=0)
 

@@ -143,7 +143,8 @@ def read_values(column: pd.Series[Any], name: str, scale: Any) -> Values:
     reasons[np.isinf(numbers)] = "is not finite"
     reasons[np.isnan(numbers)] = "is not a number"
     reasons[missing] = MISSING
-    scaled = np.where(reasons == "", numbers, 0.0) * (1 if scale is None else scale)
+    # What is cut off here is too large anyway, and must not overflow.
+    scaled = np.clip(np.where(reasons == "", numbers, 0.0), -1e200, 1e200) * (1 if scale is None else scale)
     far = np.abs(scaled) > MOST_VALUE
     reasons[far] = f"is larger than {MOST_VALUE:,}: so large no value may be, or sums would leave 64 bits"
     scaled[far] = 0

@@ -116,7 +116,7 @@ def _usual(sizes: Longs) -> str | None:
 
 def _to_ms(numbers: NDArray[Any], unit: str) -> tuple[Longs, NDArray[np.bool_]]:
     """Convert to ms, down to the whole one; and say which are too far off to convert."""
-    rough = numbers.astype(np.float64) * (UNITS[unit] / UNITS["ms"])
+    rough = np.clip(numbers.astype(np.float64), -1e200, 1e200) * (UNITS[unit] / UNITS["ms"])
     too_far = np.abs(rough) > _TOO_FAR_MS
     if numbers.dtype.kind in "iu":
         near = np.where(too_far, 0, numbers).astype(np.int64)
