@@ -95,6 +95,21 @@ def test_parquet_becomes_the_same(tmp_path):
     assert events_of(own.read_parquet(path).scenario) == EXPECTED
 
 
+@pytest.mark.parametrize("backend", ["pyarrow", "numpy_nullable"])
+@pytest.mark.parametrize("form", ["text", "stamps", "naive", "ms"])
+def test_tables_of_other_makes_become_the_same(backend, form):
+    pytest.importorskip("pyarrow")
+    frame = frame_of([*ROWS, (None, None, None, None, None)])
+    for name in ("event_time", "arrival_time"):
+        stamps = pd.to_datetime(frame[name])
+        kinds = {"text": frame[name], "stamps": stamps, "naive": stamps.dt.tz_localize(None)}
+        ms = (stamps - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(milliseconds=1)
+        frame[name] = {**kinds, "ms": ms.astype("Int64")}[form]
+    read = own.read_frame(frame.convert_dtypes(dtype_backend=backend))
+    assert events_of(read.scenario) == EXPECTED
+    assert set(read.set_aside["reason"]) == {"is missing"}
+
+
 def test_the_short_form_gives_the_scenario_alone(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
