@@ -25,7 +25,7 @@ def flights(happens: str = "departed", arrives: str = "landed", **options: Any) 
     choices make sense:
 
     - ``flights()``: a plane writes down its departure, and the record is read out after the landing. The lag is the
-      length of the flight: 42 min to Boston, over 10 h to Honolulu. No event is from the future.
+      length of the flight: 42 min to Philadelphia, over 10 h to Honolulu. No event is from the future.
     - ``flights("scheduled", "departed")``: the timetable says when a flight should leave, and a message comes when it
       does. The lag is the delay. Flights that leave early arrive before they happen.
 
