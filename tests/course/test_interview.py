@@ -257,3 +257,22 @@ def test_state_has_a_ttl_by_the_servers_clock_only(flink):
         startup.job().get_gateway().jvm.org.apache.flink.api.common.state.StateTtlConfig.TtlTimeCharacteristic.values()
     )
     assert [str(clock) for clock in clocks] == ["ProcessingTime"]
+
+
+@pytest.mark.flink
+@pytest.mark.timeout(300)
+def test_an_interval_join_has_a_side_output_for_late_events_and_a_window_join_has_a_lateness(flink):
+    from wmviz.flink import startup
+
+    java = startup.job().get_gateway().jvm.java.lang
+
+    def methods(name):
+        found = java.Class.forName(f"org.apache.flink.streaming.api.datastream.{name}").getMethods()
+        return {method.getName() for method in found}
+
+    interval = methods("KeyedStream$IntervalJoined")
+    assert {"sideOutputLeftLateData", "sideOutputRightLateData"} <= interval
+    assert "allowedLateness" not in interval
+    windowed = methods("JoinedStreams$WithWindow")
+    assert "allowedLateness" in windowed
+    assert not [name for name in windowed if name.startswith("sideOutput")]

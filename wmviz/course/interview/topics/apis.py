@@ -48,6 +48,13 @@ CARDS = (
                 "So does a declared WATERMARK filter rows?",
                 "No. Only operators that keep time use it: windows, OVER, interval joins, pattern matching.",
             ),
+            (
+                "What do you do with late rows, then?",
+                (
+                    "A window table function has no lateness and no side output. So a larger bound, or I split the "
+                    "rows behind CURRENT_WATERMARK off before the window, into a table that somebody reads."
+                ),
+            ),
         ),
         flags=("Expects a correction because the sink has a primary key.",),
     ),

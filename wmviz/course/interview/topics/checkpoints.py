@@ -188,6 +188,13 @@ CARDS = (
                 "Stop with a savepoint, and start the new code from it.",
             ),
             ("Who deletes a savepoint?", "You do. Flink deletes only its checkpoints."),
+            (
+                "Can the job go on with another parallelism?",
+                (
+                    "Yes, from either of them, up to the maximum parallelism. The windows move with their keys, and "
+                    "the watermark starts anew."
+                ),
+            ),
         ),
         flags=("Uses both words for the same thing.",),
     ),
