@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from wmviz import course
@@ -279,6 +280,7 @@ def test_what_cannot_be_read_is_not_yet_wrong():
         (("lateness",), "There is no drill 'lateness'; there are: watermarks"),
         (("crash", 4), "crash has levels 1 to 3, not 4."),
         (("crash", True), "crash has levels 1 to 3, not True."),
+        (("crash", 1.0), "crash has levels 1 to 3, not 1.0."),
         (("crash", 1, "x"), "seed is a whole number, such as 7, not 'x'."),
     ],
 )
@@ -286,6 +288,27 @@ def test_a_wrong_call_gets_a_sentence(call, sentence):
     with pytest.raises(CourseError) as caught:
         course.drill(*call)
     assert str(caught.value).startswith(sentence)
+
+
+def test_numbers_of_numpy_are_whole_numbers():
+    first, second = course.drill("firing", 2, 7), course.drill("firing", np.int64(2), np.int64(7))
+    assert repr(first) == repr(second)
+
+
+def test_no_reason_tells_of_a_crash_that_the_task_does_not_have(many):
+    _, _, tasks = many
+    for exercise, question in tasks:
+        given = (exercise.settings + exercise.text).lower()
+        if "crash" not in given:
+            assert not any("crash" in choice.why for choice in question.choices), given
+
+
+def test_no_reason_tells_of_an_event_at_the_end_where_none_is():
+    for exercise, question in of_level("other windows", 1, 200):
+        window = exercise.scenario.window
+        at_begin = (exercise.scenario.events[-1].event_time_ms - window.offset_ms) % window.size_ms == 0
+        said = any("an event at the end belongs" in choice.why for choice in question.choices)
+        assert not said or at_begin
 
 
 def test_names_may_be_written_with_other_signs():

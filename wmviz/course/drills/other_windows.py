@@ -45,7 +45,9 @@ def _tumbling(rng: random.Random, place: World, aim: str) -> Exercise | None:
             "first event",
         ),
         ((begin - size_ms, begin),): (
-            "A window ends before its end: an event at the end belongs to the next one.",
+            "A window does not have its end: an event at the end belongs to the next one."
+            if event_ms == begin
+            else "That window is over when the event happens.",
             "end included",
         ),
         ((begin + size_ms, end + size_ms),): ("That begins after the event.", "next one"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from html import escape
+from numbers import Integral
 from typing import Any
 
 from wmviz.course import cards, memory
@@ -85,11 +86,16 @@ def drill(topic: str, level: int = 1, seed: int | None = None) -> Drill:
     if name not in TOPICS:
         raise CourseError(f"There is no drill {topic!r}; there are: {', '.join(TOPICS)}.")
     levels = len(TOPICS[name].aims)
-    if isinstance(level, bool) or level not in range(1, levels + 1):
+    if not _is_whole(level) or level not in range(1, levels + 1):
         raise CourseError(f"{name} has levels 1 to {levels}, not {level!r}.")
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+    if seed is not None and not _is_whole(seed):
         raise CourseError(f"seed is a whole number, such as 7, not {seed!r}.")
-    return _made(TOPICS[name], level, _next_seed(TOPICS[name], level) if seed is None else seed)
+    return _made(TOPICS[name], int(level), _next_seed(TOPICS[name], level) if seed is None else int(seed))
+
+
+def _is_whole(number: object) -> bool:
+    """Say whether it is a whole number, of Python or of numpy."""
+    return isinstance(number, Integral) and not isinstance(number, bool)
 
 
 @dataclass(frozen=True)

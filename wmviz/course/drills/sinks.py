@@ -75,7 +75,7 @@ def _count(rng: random.Random, place: World, aim: str) -> Exercise | None:
     answer = len(_found(trace, reader, asked, me, place))
     texts = ("No row", "One row", "Two rows", "Three rows")
     options = [
-        Option(n, text, _why_count(reader, when) if n == answer else _why_not_count(reader, n, answer), "")
+        Option(n, text, _why_count(reader, when) if n == answer else _why_not_count(reader, n, answer, when), "")
         for n, text in enumerate(texts)
     ]
     named = [o if o.value == answer else o._replace(thought=_thought_count(reader, o.value, answer)) for o in options]
@@ -103,7 +103,9 @@ def _why_count(reader: str, when: str) -> str:
     }[reader, when]
 
 
-def _why_not_count(reader: str, n: int, answer: int) -> str:
+def _why_not_count(reader: str, n: int, answer: int, when: str) -> str:
+    if n == 3 and when == "written":
+        return "The window has fired once, and nothing has made it fire again."
     if n == 3:
         return "The window fires once before the crash and once after it. There is no third time."
     if reader == "all":

@@ -172,13 +172,17 @@ def bound() -> Question:
     """What a larger bound costs and brings."""
     jobs = [_with("price-feed", bound=b, lateness="0 s") for b in ("2 s", "40 s")]
     late = tuple(len(job.outcomes().late) for job in jobs)
+    met_ms = jobs[0].seen_watermarks
+    last = max(jobs[0].scenario.events, key=lambda e: met_ms[e.id] - e.event_time_ms)
+    newest = time_text(met_ms[last.id] + jobs[0].scenario.bound_ms + 1)
     return _question(
-        f"The price feed, no lateness allowed. With a bound of 2 s {late[0]} of 12 prices are too late. With one "
-        "of 40 s?",
+        f"Prices in windows of 1 min, no lateness. With a bound of 2 s {late[0]} of 12 are too late. The last of "
+        f"them is of {time_text(last.event_time_ms)}, and comes when the newest is of {newest}. How many of the 12 are "
+        "too late with a bound of 40 s?",
         late[1],
         (late[0], f"{late[0]}: the bound plays no part", "The bound holds the watermark back, so more is on time."),
         (0, "None: but every first result waits 40 s", "The price of a bound is the wait, for everyone."),
-        (1, "1: the one that came after its window was deleted", "With 40 s its window is still open when it comes."),
+        (1, "1: the last of them", "With 40 s its window is still open when it comes: what counts is its end."),
     )
 
 
@@ -209,8 +213,8 @@ def idle_bet() -> Question:
     """What the timeout costs when a partition comes back."""
     late = len(_run("idle-bet").outcomes().late)
     return _question(
-        "One input sends every 4 s, the idle timeout is 1 s, and the other input moves past 7:00 meanwhile. Then the "
-        "slow one sends 6:02, 6:03 and 6:04. How many of the three are too late?",
+        "One input sends every 4 s; the idle timeout is 1 s. Meanwhile the watermark of the other input passes 7:00. "
+        "Then the slow one sends 6:02, 6:03 and 6:04. Windows of 1 h, no lateness: how many of the three are too late?",
         late,
         (0, "None: an idle input is waited for when it is back", "A watermark never goes back."),
         (1, "One: then it is awake", "Awake or not, the 6 am windows are gone."),
@@ -271,7 +275,11 @@ def alignment() -> Question:
         "Watermark alignment is set in a strategy on the source, and in one after it. Where is a source paused?",
         paused,
         ((True, True), "In both", "Only the source itself can pause its reading."),
-        ((True, False), "On the source only, and no warning says so", "After it the setting has no effect."),
+        (
+            (True, False),
+            "On the source only; after it nothing happens, and nothing warns",
+            "After it the setting has no effect.",
+        ),
         ((False, True), "After the source only", "What stands after the source cannot pause its reading."),
     )
 
@@ -367,9 +375,9 @@ def overwritten() -> Question:
     """What a replay may do to a final total."""
     trace = _run("restore-overwrites-total")
     return _question(
-        "r4471's 6 am total is final, 3,000 m, and its state is deleted. A late event of 500 m was refused. Then the "
-        "job crashes and is restored, and the source reads that event again. The sink overwrites its row. What does it "
-        "show?",
+        "r4471's 6 am total is final, 3,000 m, and its state is deleted. Then a checkpoint is taken. A late event of "
+        "500 m comes and is refused. Now the job crashes and is restored, and the source reads that event again. The "
+        "sink overwrites its row. What does it show?",
         _row(trace, "r4471", "7:00")[0],
         (3000, "3,000 m: the event is refused again", "After the restore the watermark is MIN: nothing is late."),
         (3500, "3,500 m: now it is counted", "The state of the window is gone; only this event is in the new one."),
@@ -396,7 +404,8 @@ def written_twice() -> Question:
     rows = tuple(len(_row(_run(name), "r9", "7:00")) for name in ("written-twice", "transactional-sink"))
     return _question(
         "A window fires, and the job crashes before the next checkpoint is complete. After the restore it fires again. "
-        "How often does a reader see the result: in a sink that appends, and in one that commits with the checkpoint?",
+        "How often does a reader of committed results find it in the end: in a sink that appends at once, and in one "
+        "that commits with the checkpoint?",
         rows,
         ((1, 1), "Once and once: Flink is exactly-once", "That is the state. A sink that appends has it twice."),
         ((2, 1), "Twice and once", "What was written without a checkpoint is aborted; a line in a file stays."),
@@ -437,19 +446,19 @@ def seconds() -> Question:
     fired = len(_with("leaderboard", events=rows).all_firings)
     return _question(
         "The phones send their time in seconds, and the assigner returns it as it is. A morning's events run from "
-        "6:00 to 8:02. How many hourly windows fire?",
+        "6:00 to 8:02. How many hourly windows fire while the job runs?",
         fired,
         (
             0,
             "None: event time creeps",
-            "Two hours of seconds are 7.3 s of milliseconds: all is in the first hour of 1970.",
+            "Two hours of seconds are 7.3 s of milliseconds: all is within seconds, in January 1970.",
         ),
         (
             len(_run("leaderboard").all_firings),
             "As many as with milliseconds",
             "Flink takes the number as milliseconds.",
         ),
-        (1, "One, with all events", "The watermark does not even come to the end of the first hour of 1970."),
+        (1, "One, with all events", "The watermark moves by 7.3 s only, and does not come to the end of that hour."),
     )
 
 
@@ -476,8 +485,8 @@ def new_lateness() -> Question:
     """What a new lateness does after a savepoint."""
     again = [f for f in _run("new-lateness").all_firings if f.nth == 2]
     return _question(
-        "A job without lateness is stopped with a savepoint and resumed with 20 min of lateness. Its windows are kept. "
-        "Then 500 m come that are late by some minutes. What happens?",
+        "A job without lateness is stopped with a savepoint, before its 6 am windows fire, and resumed with 20 min of "
+        "lateness. Now they fire. Then 500 m come for one of them, late by some minutes. What happens?",
         bool(again),
         (True, "They count: the window fires again", "A late event goes by the lateness of the job that is running."),
         (False, "They are dropped: the lateness is part of the savepoint", "State is; settings are not."),
