@@ -110,7 +110,7 @@ def read_moments(
     if time_unit is not None and time_unit not in UNITS:
         raise OwnEventsError(f'time_unit is {shown(time_unit)}; write "s", "ms", "us" or "ns"')
     if isinstance(column.dtype, pd.ArrowDtype):
-        column = pd.Series(column.to_numpy(dtype=object, na_value=None), dtype=object).infer_objects()
+        column = pd.Series([None if cell is pd.NA else cell for cell in column], dtype=object).infer_objects()
     reading, types = _Reading(column, name, zone), pd.api.types
     missing = column.isna().to_numpy(dtype=bool)
     reading.bad(missing, MISSING)
