@@ -622,6 +622,25 @@ def test_a_job_without_windows_and_without_watermarks_by_design_is_healthy():
     assert look(change("steady-traffic", edit, samples=False)).healthy
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"job-type": "STREAMING"', '"job-type": "BATCH"'),
+        ('"type": "STREAMING"', '"type": "BATCH"'),
+        ('"exchange": "pipelined_bounded"', '"exchange": "blocking"'),
+    ],
+)
+def test_in_batch_mode_no_watermark_is_needed_before_the_end(old, new):
+    """Every watermark is Long.MIN_VALUE until the end, although the windows are those of event time."""
+    told = dump("steady-traffic")
+    text = re.sub(r'(Watermark", "value": ")\d+', rf"\g<1>{MIN}", json.dumps(told.readings))
+    assert names(look(replace(told, readings=json.loads(text), samples=[]))) == ["wrong-timestamps"]
+    assert old in text
+    found = look(replace(told, readings=json.loads(text.replace(old, new)), samples=[]))
+    assert found.healthy
+    assert any("batch mode" in note for note in found.notes)
+
+
 def test_windows_by_the_servers_clock_need_no_watermark():
     told = described("steady-traffic", "TumblingProcessingTimeWindows(5000, 0), ProcessingTimeTrigger")
     text = json.dumps(told.readings)

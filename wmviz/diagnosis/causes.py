@@ -21,11 +21,14 @@ RULES: tuple[Callable[[Case], Iterator[Cause | str]], ...] = (
 )
 
 
+IN_BATCH_MODE: tuple[Callable[[Case], Iterator[Cause | str]], ...] = (whole.state, whole.batch)
+
+
 def find(case: Case) -> tuple[list[Cause], list[str], list[Check]]:
     """Give the causes, the likeliest first; what else was noticed; and what was ruled out."""
     causes: list[Cause] = []
     notes: list[str] = []
-    for rule in RULES:
+    for rule in IN_BATCH_MODE if case.facts.now.is_batch else RULES:
         for found in rule(case):
             if isinstance(found, Cause):
                 causes.append(found)

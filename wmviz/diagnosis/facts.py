@@ -190,6 +190,8 @@ class Moment:
         When it last began to run; None if it does not run.
     tasks
         Id → task.
+    is_batch
+        Whether it runs in batch mode, where no watermark moves before the end.
     """
 
     at_ms: int
@@ -197,6 +199,7 @@ class Moment:
     state: str
     began_ms: int | None
     tasks: dict[str, Task]
+    is_batch: bool = False
 
 
 @dataclass
@@ -340,7 +343,8 @@ def moment(told: Answers) -> Moment:
 
 def _moment(job: str, reading: dict[str, Any]) -> Moment:
     detail = reading[f"/jobs/{job}"]
-    nodes = {str(node["id"]): node for node in (detail.get("plan") or {}).get("nodes", [])}
+    plan = detail.get("plan") or {}
+    nodes = {str(node["id"]): node for node in plan.get("nodes", [])}
     tasks = {}
     for vertex in detail["vertices"]:
         node = nodes.get(str(vertex["id"]), {})
@@ -358,9 +362,10 @@ def _moment(job: str, reading: dict[str, Any]) -> Moment:
         tasks[task.id] = task
     running = int((detail.get("timestamps") or {}).get("RUNNING") or 0)
     state = str(detail["state"])
-    return Moment(
-        int(detail["now"]), str(detail["name"]), state, running or None if state == "RUNNING" else None, tasks
-    )
+    exchanges = [str(each.get("exchange")) for node in nodes.values() for each in node.get("inputs") or []]
+    is_batch = "BATCH" in (detail.get("job-type"), plan.get("type")) or "blocking" in exchanges
+    began_ms = running or None if state == "RUNNING" else None
+    return Moment(int(detail["now"]), str(detail["name"]), state, began_ms, tasks, is_batch)
 
 
 def _take_metrics(task: Task, metrics: list[dict[str, str]]) -> None:

@@ -39,6 +39,12 @@ def state(case: Case) -> Iterator[Cause | str]:
         )
 
 
+def batch(case: Case) -> Iterator[Cause | str]:
+    """Say why watermarks are not looked at in batch mode."""
+    if case.facts.now.state == "RUNNING":
+        yield "The job runs in batch mode: no watermark moves before its end, and then every window fires."
+
+
 NO_READER = "ClassCastException: class [Ljava.lang.Object;"
 """What PyFlink's windows fail with when a late record is to go to a side output that was never asked for."""
 
