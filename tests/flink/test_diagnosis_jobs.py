@@ -89,12 +89,14 @@ def test_a_topic_that_may_sleep_is_no_fault(found, tmp_path):
     assert wmviz.diagnose(kept, acceptable_silence="8 h").healthy
 
 
-def test_a_bounded_job_that_has_ended_is_healthy(flink):
+def test_a_bounded_job_that_has_ended_is_healthy_in_either_mode(flink):
     with flink.cluster(taskmanagers=1) as cluster:
-        env = cluster.environment()
-        env.from_collection([1, 2, 3]).print()
-        client = env.execute_async("bounded")
-        client.get_job_execution_result().result()
-        found = wmviz.diagnose(cluster, wait=1)
-    assert found.healthy
-    assert found.facts.now.state == "FINISHED"
+        for mode in ("STREAMING", "BATCH"):
+            env = cluster.environment({"execution.runtime-mode": mode})
+            env.from_collection([1, 2, 3]).print()
+            client = env.execute_async(f"bounded {mode}")
+            client.get_job_execution_result().result()
+            found = wmviz.diagnose(cluster, f"bounded {mode}", wait=1)
+            assert found.healthy
+            assert found.facts.now.state == "FINISHED"
+            assert found.facts.now.is_batch == (mode == "BATCH")
