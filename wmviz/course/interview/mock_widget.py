@@ -15,7 +15,10 @@ from wmviz.course.interview.showing import stage_button
 SHOW, HIDE = "Show the model answer", "Hide the model answer"
 AGAIN = "Another interview"
 WRAPPED = "wmviz-wrapped"
-_STYLE = f"<style>.{WRAPPED}{{white-space:normal;height:auto;min-height:28px;line-height:1.4;text-align:left}}</style>"
+_STYLE = (
+    f"<style>.{WRAPPED}{{white-space:normal;height:auto;min-height:28px;"
+    "line-height:1.4;padding:4px 10px;text-align:left}</style>"
+)
 
 
 class Clock(anywidget.AnyWidget):
