@@ -1,5 +1,6 @@
 """What holds for every exercise sheet: tasks are named in it, untouched cells say so, and no answer is given away."""
 
+import ast
 import json
 from pathlib import Path
 
@@ -57,6 +58,26 @@ def test_a_sheet_has_some_tasks_and_names_them(solution):
     sheet = code_of(ROOT / "exercises" / solution.name)
     assert all(f'course.check("{number}.{name}"' in sheet for name in tasks)
     assert f'course.hint("{number}.' in text_of(ROOT / "exercises" / solution.name)
+
+
+def names_set(cell):
+    """Give the names that a cell sets at its top level, and those that it takes from what is given."""
+    names, given = set(), set()
+    for node in ast.parse("".join(cell["source"])).body:
+        found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names |= found
+            given |= found if isinstance(node, ast.Assign) and "course.given(" in ast.unparse(node.value) else set()
+    return names, given
+
+
+@pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda path: path.stem)
+def test_what_is_given_keeps_its_name_when_one_goes_back_to_an_earlier_task(solution):
+    cells = json.loads((ROOT / "exercises" / solution.name).read_text(encoding="utf-8"))["cells"]
+    sets = [names_set(cell) for cell in cells if cell["cell_type"] == "code"]
+    for at, (_, given) in enumerate(sets):
+        others = set().union(*(names for place, (names, _) in enumerate(sets) if place != at))
+        assert not given & others
 
 
 @pytest.mark.parametrize("number", SHEETS)

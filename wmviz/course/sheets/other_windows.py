@@ -322,7 +322,7 @@ def shifts() -> Task:
         lambda job: judge_job(job, SHIFTS, f"the shifts begin at {off}.", _judge_shifts),
         (
             "Windows of 8 h lie on a grid that begins at midnight UTC. What does the local clock show at that moment?",
-            'The offset moves the whole grid: `job.replace(window={"offset": "1 h"})` moves it by an hour.',
+            'The offset moves the whole grid: `factory.replace(window={"offset": "1 h"})` moves it by an hour.',
             "It shows 5:45, and a shift shall begin at 6:00. How far is it from there?",
         ),
     )
