@@ -62,6 +62,18 @@ class AlwaysThree(Waiting):
         super().__init__(3)
 
 
+class FailsWithOne(Full):
+    """Has thought of three samples only, and waits too soon."""
+
+    def __init__(self, samples):
+        if samples == 1:
+            raise ValueError("one is too few")
+        super().__init__(samples)
+
+    def must_wait(self, limit_ms):
+        return super().must_wait(limit_ms - (3_600_000 if limit_ms > 1_000 else 0))
+
+
 def aligned(**settings):
     return YEAR.replace(alignment=settings)
 
@@ -138,6 +150,7 @@ WRONG = [
 ]
 
 UNREAD = [
+    ("must-wait", FailsWithOne, "__init__ stops with ValueError"),
     ("allowed", "soon"),
     ("stands", "9:00:10", "Give both times"),
     ("stands", ("9:00:10", ...)),

@@ -31,6 +31,15 @@ class OneIsNone(Aligned):
         return super().on_barrier(channel, checkpoint_id) if self.channels > 1 else "block"
 
 
+class FailsWithThree(Aligned):
+    """Has thought of two channels only."""
+
+    def __init__(self, channels):
+        if channels > 2:
+            raise ValueError("two are enough")
+        super().__init__(channels)
+
+
 NUMBER = "10"
 
 RIGHT = [
@@ -71,6 +80,7 @@ WRONG = [
 
 
 UNREAD = [
+    ("handler", FailsWithThree, "__init__ stops with ValueError"),
     ("snapshot", 3),
     ("blocked", "long"),
     ("counted-twice", 1),

@@ -31,6 +31,46 @@ class Hurried(Valve):
         return [ms for ms in super().counted() if ms > -(2**63)]
 
 
+class TakesWhileIdle(Valve):
+    """Takes what an idle channel sends."""
+
+    def on_watermark(self, channel, watermark_ms):
+        self.idle[channel] = False
+        return super().on_watermark(channel, watermark_ms)
+
+
+class LeavesOutTheEqual(Valve):
+    """Leaves out a channel that is not behind."""
+
+    def on_active(self, channel):
+        super().on_active(channel)
+        self.left_out[channel] = True
+
+    def on_watermark(self, channel, watermark_ms):
+        if self.left_out[channel] and watermark_ms <= self.out:
+            return None
+        return super().on_watermark(channel, watermark_ms)
+
+
+class AlwaysLooks(Valve):
+    """Looks for a new lowest whichever channel falls idle."""
+
+    def on_idle(self, channel):
+        self.idle[channel] = True
+        counted = self.newest if all(self.idle) else self.counted()
+        lowest_or_highest = max if all(self.idle) else min
+        return self.through(lowest_or_highest(counted)) if counted else None
+
+
+class FailsWithThree(Valve):
+    """Has thought of two channels only."""
+
+    def __init__(self, channels):
+        if channels > 2:
+            raise ValueError("two are enough")
+        super().__init__(channels)
+
+
 NUMBER = "7"
 
 RIGHT = [
@@ -46,6 +86,9 @@ RIGHT = [
 ]
 
 WRONG = [
+    ("valve", TakesWhileIdle, "yours gives"),
+    ("valve", LeavesOutTheEqual, "yours gives"),
+    ("valve", AlwaysLooks, "At the last one nothing goes through; yours gives 10"),
     ("goes-idle", "7:09:05", "Nothing happens between two ticks"),
     ("goes-idle", "7:09:10", "the timer does not start with the event"),
     ("goes-idle", "7:09:20", "It must show more than the timeout"),
@@ -68,6 +111,7 @@ WRONG = [
 
 
 UNREAD = [
+    ("valve", FailsWithThree, "__init__ stops with ValueError"),
     ("goes-idle", "soon"),
     ("lost", 3),
     ("timeout", "long"),

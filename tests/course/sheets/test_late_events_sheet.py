@@ -70,6 +70,7 @@ WRONG = [
 
 
 UNREAD = [
+    ("rule", lambda end, lateness, mark: mark > end if end != 120_000 else {}[end], "is_late stops with KeyError"),
     ("too-late", 3),
     ("fires-again", "some"),
     ("final-at", "soon"),

@@ -3,7 +3,7 @@
 import wmviz
 from tests.course.sheets.answered import AnsweredTasks
 from wmviz.course.sheets import watermarks as sheet
-from wmviz.times import time_ms
+from wmviz.times import MIN_MS, time_ms
 
 JOB = sheet.SILENT
 
@@ -30,6 +30,22 @@ class NoBound(sheet.Capped):
         return self.newest_ms - 1
 
 
+class FromTheLast(sheet.Capped):
+    """Compares with the last event that it took, and not with the newest."""
+
+    def on_event(self, timestamp_ms):
+        if self.newest_ms == MIN_MS or timestamp_ms <= self.last_ms + sheet.HOUR_MS:
+            self.newest_ms, self.last_ms = max(self.newest_ms, timestamp_ms), timestamp_ms
+
+
+class GoesBack(sheet.Capped):
+    """Lets an older event replace the newest time."""
+
+    def on_event(self, timestamp_ms):
+        if self.newest_ms == MIN_MS or timestamp_ms <= self.newest_ms + sheet.HOUR_MS:
+            self.newest_ms = timestamp_ms
+
+
 NUMBER = "2"
 
 RIGHT = [
@@ -44,6 +60,8 @@ RIGHT = [
 ]
 
 WRONG = [
+    ("capped", FromTheLast, "was left out, or the newest time went back"),
+    ("capped", GoesBack, "was left out, or the newest time went back"),
     ("no-timer", sheet.SILENT.replace(emission="event", bound="1 d"), "none reaches the end of a window"),
     ("no-timer", sheet.SILENT.replace(emission="event", partitions=2), "no watermark comes through"),
     ("no-timer", sheet.SILENT.replace(strategy="none"), "An interval of 0"),

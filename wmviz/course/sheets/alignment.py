@@ -9,6 +9,7 @@ import wmviz
 from wmviz.charts.state import sizes
 from wmviz.course.aligning import run_aligned
 from wmviz.course.answers import AnswerError, read_time
+from wmviz.course.harness import _called, _made
 from wmviz.course.judging import judge_job, judge_names, judge_time
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
@@ -423,10 +424,10 @@ def _rule_slip(own: Any) -> str:
     """Name the thought by asking the rule about a few samples."""
 
     def says(samples: list[int], limit_ms: int, count: int = 3) -> bool:
-        rule = own(count)
+        rule = _made(own, count, "on_sample", "must_wait")
         for sample in samples:
-            rule.on_sample(sample)
-        return bool(rule.must_wait(limit_ms))
+            _called(rule.on_sample, "on_sample", sample)
+        return bool(_called(rule.must_wait, "must_wait", limit_ms))
 
     if says([20, 20, 20], 20):
         return "At the limit a source still reads. It waits when it is over it."

@@ -10,7 +10,7 @@ from typing import Any
 
 import wmviz
 from wmviz.course.answers import AnswerError
-from wmviz.course.harness import run_with
+from wmviz.course.harness import _called, _made, run_with
 from wmviz.course.judging import judge_duration, judge_job, judge_names
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
@@ -209,7 +209,11 @@ def _judge_handler(maker: Any) -> Verdict:
             return wrong(
                 f"On {job.name} the checkpoints complete, but after the crash the totals differ: who was blocked?"
             )
-    if slip := _flink_slip(maker):
+    try:
+        slip = _flink_slip(maker)
+    except AnswerError as error:
+        return not_yet(str(error))
+    if slip:
         return wrong(slip)
     return right(
         f"{len(jobs)} jobs ran with your handler: same checkpoints, same totals, also after a crash. And to each of "
@@ -220,9 +224,9 @@ def _judge_handler(maker: Any) -> Verdict:
 def _flink_slip(maker: Any) -> str | None:
     """Ask the learner's handler what Flink's was asked, and say where it answers something else."""
     for case in ON_FLINK:
-        own = maker(case["channels"])
+        own = _made(maker, case["channels"], "on_barrier")
         for (channel, number), due in zip(case["barriers"], case["asked"], strict=True):
-            answer = own.on_barrier(channel, number)
+            answer = _called(own.on_barrier, "on_barrier", channel, number)
             if answer != due:
                 return (
                     f"With {case['channels']} channels, at the barrier of checkpoint {number} on channel {channel}, "
@@ -239,13 +243,13 @@ def _completed(trace: Trace) -> list[tuple[int, int]]:
 
 def _handler_slip(job: Scenario, ours: Trace, theirs: Trace) -> str:
     due, got = dict(_completed(ours)), dict(_completed(theirs))
-    first = min(n for n in due if due.get(n) != got.get(n))
+    first = min(n for n in {*due, *got} if due.get(n) != got.get(n))
     where = f"On {job.name}, checkpoint {first} "
     if first not in got:
         return (
             where + "never completes: is the snapshot taken when the last barrier is there, for each checkpoint anew?"
         )
-    if got[first] < due[first]:
+    if first not in due or got[first] < due[first]:
         return where + "is complete too early: the snapshot is taken before every channel's barrier is there."
     return where + "is complete too late: was an event taken from a channel whose barrier had come?"
 

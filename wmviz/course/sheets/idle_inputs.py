@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import random
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import wmviz
 from wmviz.course.answers import read_duration
+from wmviz.course.harness import _called, _made, _milliseconds
 from wmviz.course.judging import judge_names, judge_time, judge_watermarks
 from wmviz.course.questions import Question, Task, Verdict, right, wrong
+from wmviz.engine.valve import StatusWatermarkValve
 from wmviz.scenario import Scenario
 from wmviz.times import MIN_MS, duration_text, time_ms, time_text
 from wmviz.trace import Kind, Status
@@ -193,14 +196,95 @@ _VALVE_HINTS = (
 def _judge_valve(maker: Any) -> Verdict:
     names = ("return-from-idle-channel", "all-idle", "idle-bet", "busy-is-not-idle", "spare-subtask")
     jobs = (BUOYS, SILENT, *map(wmviz.scenario, names))
-    return judge_watermarks(
+    verdict = judge_watermarks(
         maker,
         jobs,
         "valve",
         _valve_slip,
         otherwise="Look at what goes through when a channel becomes idle, the last one too.",
-        because=f"The window operator ran {len(jobs)} jobs behind your valve, and every result is the engine's own.",
+        because=f"The window operator ran {len(jobs)} jobs behind your valve, and every result is the engine's own. In "
+        f"{_TRIES * len(_LENGTHS):,} rows of random steps the same goes through, too.",
     )
+    if verdict.right and (slip := _steps_slip(maker)):
+        return wrong(slip)
+    return verdict
+
+
+_TRIES, _LENGTHS = 150, range(3, 13)
+"""So many rows of random steps for each length; short ones come first, so that the slip is easy to follow."""
+
+
+class _Through:
+    """Keeps what the engine's valve lets through."""
+
+    watermark_ms: int | None = None
+
+    def watermark(self, watermark_ms: int) -> None:
+        """Keep it."""
+        self.watermark_ms = watermark_ms
+
+    def idle(self) -> None:
+        """Take no notice."""
+
+    def active(self) -> None:
+        """Take no notice."""
+
+
+def _steps(rng: random.Random, channels: int, length: int) -> Iterator[tuple[str, int, int]]:
+    """Draw steps: the method, the channel, and a watermark, which rises on each channel."""
+    idle, newest_ms = [False] * channels, [0] * channels
+    for _ in range(length):
+        channel = rng.randrange(channels)
+        if rng.random() < 0.4:
+            idle[channel] = not idle[channel]
+            yield ("on_idle" if idle[channel] else "on_active"), channel, 0
+        else:
+            newest_ms[channel] += rng.randint(1, 3)
+            yield "on_watermark", channel, newest_ms[channel]
+
+
+_LAST_IS_BEHIND = [
+    ("on_watermark", 0, 10),
+    ("on_watermark", 1, 5),
+    ("on_watermark", 2, 1),
+    ("on_idle", 2, 0),
+    ("on_idle", 0, 0),
+    ("on_active", 2, 0),
+    ("on_idle", 1, 0),
+    ("on_idle", 2, 0),
+]
+"""The last active channel is one that is left out. It goes idle, and nothing goes through: rules 4 and 5 together."""
+
+
+def _steps_slip(maker: Any) -> str | None:
+    """Give the learner's valve and the engine's the same steps, and say where something else goes through."""
+    for length in _LENGTHS:
+        for seed in range(_TRIES):
+            rng = random.Random(f"{length}/{seed}")
+            channels = rng.choice((2, 3))
+            if slip := _slip_of(maker, channels, list(_steps(rng, channels, length))):
+                return slip
+    return _slip_of(maker, 3, _LAST_IS_BEHIND)
+
+
+def _slip_of(maker: Any, channels: int, steps: list[tuple[str, int, int]]) -> str | None:
+    own, out = _made(maker, channels, "on_watermark", "on_idle", "on_active"), _Through()
+    engines = StatusWatermarkValve(channels, out)
+    told: list[str] = []
+    for method, channel, watermark_ms in steps:
+        arguments = (channel, watermark_ms) if method == "on_watermark" else (channel,)
+        before_ms, out.watermark_ms = engines.watermark_ms, None
+        getattr(engines, method.removeprefix("on_"))(*arguments)
+        answer = _called(getattr(own, method), method, *arguments)
+        got_ms = None if answer is None else _milliseconds(answer, method)
+        got_ms = None if got_ms == before_ms else got_ms  # what has gone through may be said again
+        told.append(f"{method}({', '.join(map(str, arguments))})")
+        if got_ms != out.watermark_ms:
+            due, got = ("nothing" if ms is None else str(ms) for ms in (out.watermark_ms, got_ms))
+            return (
+                f"With {channels} channels: {', '.join(told)}. At the last one {due} goes through; yours gives {got}."
+            )
+    return None
 
 
 def _valve_slip(job: Scenario, event_id: str, got_ms: int, due_ms: int) -> str:

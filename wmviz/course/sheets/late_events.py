@@ -7,7 +7,7 @@ from typing import Any
 
 import wmviz
 from wmviz.course.answers import AnswerError, read_duration
-from wmviz.course.harness import run_with
+from wmviz.course.harness import _called, run_with
 from wmviz.course.judging import judge_job, judge_names, judge_number, judge_time
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
@@ -274,14 +274,18 @@ def _rule_slip(own: Callable[[int, int, int], object], job: Scenario) -> str:
     """Name the thought by asking the rule around the two boundaries of one window."""
     end_ms, lateness_ms = 120_000, 30_000
     gone_ms = end_ms - 1 + lateness_ms
+
+    def late(end_ms: int, lateness_ms: int, watermark_ms: int) -> bool:
+        return bool(_called(own, "is_late", end_ms, lateness_ms, watermark_ms))
+
     where = f"On {job.name} the results differ. "
-    if not own(end_ms, lateness_ms, gone_ms):
-        if own(end_ms, lateness_ms, gone_ms + 1):
+    if not late(end_ms, lateness_ms, gone_ms):
+        if late(end_ms, lateness_ms, gone_ms + 1):
             return where + "You are one millisecond late: at the watermark end − 1 + lateness the state is gone."
         return where + "Your rule still takes events when the state is gone: at end − 1 + lateness and after."
-    if own(end_ms, lateness_ms, end_ms):
+    if late(end_ms, lateness_ms, end_ms):
         return where + "You left out the lateness: behind its first firing a window still takes events for a while."
-    if own(end_ms, lateness_ms, gone_ms - 1):
+    if late(end_ms, lateness_ms, gone_ms - 1):
         return where + "You are one millisecond early: the state lives until the watermark reaches end − 1 + lateness."
     return where + "Compare the watermark with end − 1 + lateness, and with nothing else."
 

@@ -211,9 +211,21 @@ def _judge_capped(maker: Any) -> Verdict:
         name="an-hour-ahead",
         events=[["gate", 1, "9:00", "9:00:10"], ["belt", 1, "10:00", "10:00:10"], ["gate", 1, "9:59", "10:00:20"]],
     )
+    older = POISONED.replace(
+        name="from-the-newest",
+        events=[
+            ["gate", 1, "9:00", "9:00:10"],
+            ["belt", 1, "9:50", "9:50:10"],
+            ["gate", 1, "9:10", "9:50:20"],
+            ["belt", 1, "10:20", "10:20:10"],
+            ["gate", 1, "10:21", "10:21:10"],
+        ],
+    )
+    # The emitter lets no watermark go back, so only a timer shows whether the newest time is really kept.
+    on_a_timer = older.replace(name="from-the-newest-on-a-timer", emission="interval", interval="1 min")
     return judge_watermarks(
         maker,
-        (PARCELS, POISONED, exactly),
+        (PARCELS, POISONED, exactly, older, on_a_timer),
         "generator",
         _capped_slip,
         otherwise="Does your class keep state outside of itself?",
