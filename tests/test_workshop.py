@@ -121,6 +121,62 @@ def test_what_is_said_to_a_wrong_answer_is_what_the_course_says():
         assert (text, why) in [(choice.text, choice.why) for choice in question.choices if choice != question.solution]
 
 
+def test_each_wrong_choice_of_the_short_plan_has_something_to_say():
+    """The one who leads must not look for words in front of the room."""
+    voted = re.findall(r"`(\d+\.[\w-]+)`", "".join(shown for *_, shown in rows("90 minutes")))
+    assert len(voted) == 4
+    answered = part("Wrong answers, and what to say")
+    for item in voted:
+        for choice in find(item).choices:
+            assert choice == find(item).solution or f"| `{item}` | {choice.text} |" in answered, (item, choice.text)
+
+
+def test_a_slide_that_the_guide_speaks_about_belongs_to_the_part_that_shows_it():
+    plan, parts = part("Plan: 90 minutes"), 0
+    for *_, name, shown in rows("90 minutes"):
+        text = re.search(rf"^### {name}\n(.*?)(?=^### |\Z)", plan, re.MULTILINE | re.DOTALL)[1]
+        spoken = re.findall(r"^\*\*(?:Say|Ask|Vote)\*\*.*? slide (\d+)\b", text, re.MULTILINE)
+        assert {int(number) for number in spoken} <= set(slide_numbers(shown)), name
+        parts += len(spoken)
+    assert parts >= 8
+
+
+# A word of the trade, and a form of it that the slides and questions use.
+WORDS = ["fire", "lateness", "side output", "late but counted", "window operator", "partition", "idle"]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_is_heard_before_a_slide_asks_with_it(word):
+    """In the short plan the slides before a question, or what is said up to its part, have each word of its choices."""
+    plan, heard = part("Plan: 90 minutes"), ""
+    tool = sys.modules["slides_tool"] if deck() else None
+    asked = False
+    for *_, name, shown in rows("90 minutes"):
+        said = re.search(rf"^### {name}\n(.*?)(?=^### |\Z)", plan, re.MULTILINE | re.DOTALL)[1]
+        heard += " ".join(re.findall(r"\"([^\"]+)\"", said.split("after the reveal")[0])).lower()
+        for number in slide_numbers(shown):
+            slide = deck()[number - 2] if number > 1 else {}
+            if "cells" in slide:
+                heard += tool.text_slide(slide).body.lower()
+                continue
+            question = words_of(tool, slide).lower()
+            asked |= word in question
+            assert word not in question or word in heard, (name, number)
+    assert asked
+
+
+def words_of(tool, slide):
+    """Give what a question of a slide, or its stage, asks and offers."""
+    if "ask" in slide:
+        question = find(slide["ask"])
+        return " ".join([question.text, *(choice.text + choice.why for choice in question.choices)])
+    if "predict" not in slide:
+        return ""
+    scenario = tool.played_in(slide["stage"])
+    asked = questions_of(wmviz.simulate(scenario), show(wmviz.simulate(scenario), scenario), tuple(slide["predict"]))
+    return " ".join(one["lead"] + one["ask"] + " ".join(c["text"] for c in one["choices"] or ()) for one in asked)
+
+
 def test_the_sums_are_right():
     assert check_sums(TEXT) >= 2
 

@@ -7,7 +7,8 @@ network: arrow keys or a presenter move through it, ``f`` fills the screen, and 
 A slide of a deck has
 
 - ``cells``: what it shows, each ``NOTEBOOK#CELL``. Of a text, ``take`` names the beginnings of the paragraphs to keep.
-  A code cell shows its stored output.
+  A code cell shows its stored output; in ``small`` print if it is named there. The cells named in ``headings`` keep
+  their headings.
 - ``ask``: the name of a question of the course; or
 - ``stage``: the cell that plays it, with ``predict`` if it asks, and its open ``parts``.
 - ``title``: if left out, the heading of the first cell; a stage has a title of its own.
@@ -147,7 +148,8 @@ def text_slide(described: dict[str, Any]) -> Slide:
             columns.append(f'<div class="column{size}">{output_of(cell, place)}</div>')
         else:
             wanted = take.get(place) if isinstance(take, dict) else take
-            columns.append(f'<div class="column">{markdown(taken(cell.source, wanted, place))}</div>')
+            head = f"<h3>{escape(heading_of(cell))}</h3>" if place in described.get("headings", ()) else ""
+            columns.append(f'<div class="column">{head}{markdown(taken(cell.source, wanted, place))}</div>')
     title = described.get("title") or heading_of(cell_at(described["cells"][0]))
     return Slide(
         described.get("layout", "text"), title, f'<div class="body">{"".join(columns)}</div>', source_of(described)

@@ -61,7 +61,7 @@ def test_no_slide_needs_the_network(name):
 def test_each_slide_has_one_source(name):
     for slide in DECKS[name]["slides"]:
         assert len({"cells", "ask", "stage"} & set(slide)) == 1, slide
-        assert set(slide) <= {"cells", "ask", "stage", "title", "take", "layout", "small", "predict", "parts"}, slide
+        assert set(slide) <= {"cells", "ask", "stage", "title", "take", "layout", "small", "headings", "predict", "parts"}, slide
 
 
 @pytest.mark.parametrize("name", DECKS)
