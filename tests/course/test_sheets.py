@@ -112,3 +112,12 @@ def test_a_sheet_takes_no_name_of_its_lesson(number):
     lesson = import_module(f"wmviz.course.lessons.{LESSONS[number]}")
     sheet = import_module(f"wmviz.course.sheets.{SHEETS[number]}")
     assert not set(lesson.ITEMS) & set(sheet.ITEMS)
+
+
+LONG = "x" * 10_000
+TEXT_IS_SHOWN = [("6", "fires"), ("13", "same-watermark"), ("15", "holding-partition"), ("16", "least-run")]
+
+
+@pytest.mark.parametrize(("number", "name"), TEXT_IS_SHOWN)
+def test_a_message_does_not_repeat_an_answer_of_any_length(number, name):
+    assert len(course.check(f"{number}.{name}", LONG).sentence) < 500

@@ -361,7 +361,7 @@ def _judge_least_run(answer: object) -> Verdict:
         return not_yet("Give a list of names out of the first column; or the job that has these counts only.")
     unknown = sorted(names - {e.id for e in RUSH.events})
     if unknown:
-        return not_yet(f"{unknown[0]} is no count of this run. Take the names out of the first column.")
+        return not_yet(f"{unknown[0][:60]} is no count of this run. Take the names out of the first column.")
     kept = [e for e in RUSH.events if e.id in names]
     if not kept:
         return wrong("A run without counts refutes nothing.")

@@ -9,7 +9,7 @@ import wmviz
 from wmviz.course.judging import judge_job, judge_names, judge_time, judge_watermarks
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
-from wmviz.times import MIN_MS, time_ms, time_text
+from wmviz.times import MIN_MS, shown, time_ms, time_text
 
 BRIDGE = Scenario.of(
     name="toll-bridge",
@@ -106,7 +106,9 @@ def fires() -> Task:
     def judge(answer: object) -> Verdict:
         name = str(answer).strip().replace(" ", "@", 1)
         if name not in {event.id for event in BRIDGE.events}:
-            return not_yet(f'There is no event {answer!r} in the table. Write it as in the first column: "north@8:03".')
+            return not_yet(
+                f'There is no event {shown(answer)} in the table. Write it as in the first column: "north@8:03".'
+            )
         if name == cause.id:
             return right(
                 f"{time_text(cause.event_time_ms)} − 30 s − 1 ms = 8:09:59.999: now the last of the three is there."

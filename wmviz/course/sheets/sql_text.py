@@ -78,7 +78,7 @@ def _sum(text: str, column: str) -> tuple[int, int]:
 def _unknown(name: str, column: str) -> AnswerError:
     if name == "INTERVAL":
         return AnswerError("Behind INTERVAL stand a number in quotation marks and a unit: INTERVAL '2' MINUTE.")
-    return AnswerError(f"Which column is {name.lower()}? The time attribute is {column}.")
+    return AnswerError(f"Which column is {name.lower()[:60]}? The time attribute is {column}.")
 
 
 def _unread(part: str, column: str) -> AnswerError:
