@@ -149,6 +149,9 @@ def test_numbers_that_count_from_zero_are_milliseconds(times_ms):
         "1792220400000000",
         "1792220400000000999",
         "1.7922204e9",
+        "2026/10/17 07:00",
+        "2026-10-17T09:00+02:00[Europe/Berlin]",
+        "2026-10-17T07:00Z[UTC]",
     ],
 )
 def test_one_moment_in_many_forms(text):
@@ -191,7 +194,19 @@ def test_a_unit_that_is_named_goes_before_the_size():
         ("today", "'today' is not a time"),
         ("2026-13-01T00:00Z", "is not a time"),
         ("2026-02-30 10:00", "is not a time"),
-        ("17.10.2026 07:00", "is not a time"),
+        ("17.10.2026 07:00", 'is not a time; write time_format="%d.%m.%Y %H:%M"'),
+        ("10/Oct/2000:13:55:36 -0700", 'write time_format="%d/%b/%Y:%H:%M:%S %z"'),
+        ("[10/Oct/2000:13:55:36 -0700]", "take away what encloses it"),
+        ("01/31/2019 12:46:40 AM", 'write time_format="%m/%d/%Y %I:%M:%S %p"'),
+        ("01/02/2019", 'write time_format="%m/%d/%Y" or time_format="%d/%m/%Y"'),
+        ("17-OCT-26 07.00.00.000000 AM", 'write time_format="%d-%b-%y %I.%M.%S.%f %p"'),
+        ("2026-10-17 24:00:00", "write 00:00 of the next day for the hour 24"),
+        ("2026-10-17 25:00:00", "'2026-10-17 25:00:00' is not a time"),
+        ("2016-12-31T23:59:60Z", "Flink's time has no leap seconds"),
+        ("CreateTime:1792220400000", "leave only the number"),
+        ("1792220400,5", "decimals have a point here"),
+        ("2026-10-17T07:00:00[Europe/Berlin]", "is not a time"),
+        ("\\N", "is missing"),
         ("inf", "is not finite"),
         ("9999-12-31", "lies in the year 9999; from 1900 up to 2199 is read"),
         ("9999-12-31T23:59:59Z", "lies in the year 9999"),
@@ -221,6 +236,51 @@ def test_mixed_units_are_told_by_place():
         "1792220400123456 looks like us, in a column of s",
     ]
     assert found.notes[1] == "t: mixed units: 2 of its numbers are no s by their size."
+
+
+@pytest.mark.parametrize("text", ["17.10.2026 07:00", "10/Oct/2026:07:00:00 +0000", "10/17/2026 07:00:00 AM"])
+def test_the_format_that_is_advised_reads_the_text(text):
+    advised = read([text]).reasons[0].partition('time_format="')[2].rpartition('"')[0]
+    assert not read([text], time_format=advised).reasons[0]
+
+
+def test_all_texts_of_a_form_choose_its_format():
+    reasons = read(["01/02/2019", "31/01/2019", "02/03/2019"]).reasons
+    assert {reason.partition("; ")[2] for reason in reasons} == {'write time_format="%d/%m/%Y"'}
+
+
+def test_texts_whose_zone_is_read_by_no_one_spoil_no_others():
+    found = read(["2026-10-17T07:00:00+02:00[Mars time]", "2026-10-17T07:00:00+01:00[x y]", "2026-10-17 7:00"])
+    assert (found.ms[2], [bool(reason) for reason in found.reasons]) == (OCTOBER_MS, [True, True, False])
+
+
+@pytest.mark.parametrize("minus", [-1, 0])
+def test_numbers_that_stand_for_no_time_do_not_tell_the_unit(minus):
+    found = read([1_792_220_400] * 5 + [minus] * 4)
+    assert list(found.ms[:5]) == [OCTOBER_MS] * 5
+    assert all("stands for no time" in reason for reason in found.reasons[5:])
+
+
+@pytest.mark.parametrize("kind", [int, str])
+@pytest.mark.parametrize(("date", "time_format"), [(20261017, "%Y%m%d"), (20261017070000, "%Y%m%d%H%M%S")])
+def test_dates_in_digits_are_no_epoch(kind, date, time_format):
+    with pytest.raises(
+        OwnEventsError, match=f't holds dates in digits, such as {date}; write time_format="{time_format}"'
+    ):
+        read([kind(date), kind(date)])
+    midnight = OCTOBER_MS if date > 10**9 else OCTOBER_MS - 7 * 3_600_000
+    assert_read([kind(date), kind(date)], [midnight] * 2, time_format=time_format)
+    assert read([date], time_unit="ms").ms[0] in (date, 0)
+
+
+def test_the_days_of_a_spreadsheet_are_no_epoch():
+    days = [46312.2916666667, 46312.5]
+    with pytest.raises(OwnEventsError, match=r"t holds days as spreadsheets count them, such as 46312.29.*1899-12-30"):
+        read(days)
+    stamps = pd.to_datetime(pd.Series(days), unit="D", origin="1899-12-30").dt.round("ms")
+    assert read(stamps).ms.tolist() == [OCTOBER_MS, OCTOBER_MS + 5 * 3_600_000]
+    assert read(days, time_unit="ms").ms.tolist() == [46312, 46312]
+    assert read([46312, 46313]).ms.tolist() == [46312, 46313]
 
 
 def test_the_borders_of_what_is_read():

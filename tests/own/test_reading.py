@@ -212,6 +212,108 @@ def test_columns_may_have_any_name_and_one_may_have_two_roles():
     assert list(read.set_aside["column"]) == ["2", "1"]
 
 
+# -------------------------------------------------------------------------------- forms that others write
+
+KAFKA = [
+    {
+        "timestamp": 1_792_220_400_000 + n,
+        "key": "u",
+        "value": json.dumps({"at": "2026-10-17T07:00Z", "eur": n}),
+        "m": {"p": n},
+    }
+    for n in range(3)
+]
+
+
+def json_of(tmp_path, rows):
+    path = tmp_path / "events.jsonl"
+    path.write_text("".join(row if isinstance(row, str) else json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_points_lead_into_objects_and_into_objects_written_as_text(tmp_path):
+    path = json_of(tmp_path, [*KAFKA, {"timestamp": 1_792_220_400_009, "key": "u", "value": "null"}])
+    read = own.read_json_lines(path, "value.at", "timestamp", value="value.eur", partition="m.p")
+    expected = [("u", n, time_ms("2026-10-17T07:00Z"), 1_792_220_400_000 + n, n) for n in range(3)]
+    assert events_of(read.scenario) == expected
+    assert read.reasons() == {"value.at is missing": 1, "value.eur is missing": 1, "m.p is missing": 1}
+    with pytest.raises(
+        OwnEventsError, match=r"no column 'value.att'; the table has timestamp, key, .*did you mean \"value.at\""
+    ):
+        own.read_json_lines(path, "value.att")
+
+
+def test_a_column_of_objects_is_no_column_of_events(tmp_path):
+    path = json_of(tmp_path, KAFKA)
+    with pytest.raises(OwnEventsError, match=r'm holds objects; name a field of them: key="m\.p"'):
+        own.read_json_lines(path, "timestamp", key="m")
+    read = own.read_json_lines(path, "timestamp")
+    assert [event.value for event in read.scenario.events] == [1, 1, 1]
+    assert read.notes[0].startswith("value: holds objects, so it is not used. To name a field of them: value=")
+    dotted = json_of(tmp_path, [{"event_time": "6:00", "a.b": 1, "a": {"b": 2}}])
+    assert own.read_json_lines(dotted, value="a.b").scenario.events[0].value == 1
+
+
+def test_a_name_that_an_object_has_twice_is_told(tmp_path):
+    read = own.read_json_lines(
+        json_of(tmp_path, ['{"event_time": "6:00", "key": 1, "key": 2}\n', {"event_time": "6:00"}])
+    )
+    assert (read.rows, read.set_aside["reason"].tolist()) == (2, ["has the name key twice"])
+
+
+def test_a_first_line_that_tells_the_separator(tmp_path):
+    read = read_rows(tmp_path, "sep=;\r\nevent_time;key\r\n6:00;a\r\nx;b\r\n")
+    assert (read.scenario.events[0].key, read.set_aside["line"].tolist()) == ("a", [4])
+
+
+def test_a_file_zipped_by_gzip_is_known_by_its_first_bytes(tmp_path):
+    (tmp_path / "e.csv").write_bytes(gzip.compress(b"event_time\n6:00\n"))
+    assert own.read_csv(tmp_path / "e.csv").rows == 1
+
+
+def test_a_column_that_is_empty_in_every_row_is_not_used(tmp_path):
+    read = read_rows(tmp_path, "event_time,arrival_time,key,value\n6:00,,a, \n6:01, ,b,\n")
+    assert [(e.key, e.value) for e in read.scenario.events] == [("a", 1), ("b", 1)]
+    assert "arrival_time: empty in every row, so it is not used." in read.notes
+    assert "There is no value: events are counted." in read.notes
+    assert own.read_frame(frame_of().assign(arrival_time=pd.NaT)).rows_set_aside == 0
+
+
+def test_levels_of_an_index_are_columns_if_they_are_named():
+    indexed = frame_of().set_index(["event_time", "key"])
+    read = own.read_frame(indexed, "event_time", key="key")
+    assert events_of(read.scenario) == EXPECTED
+    stamps = pd.DataFrame({"n": [1]}, index=pd.to_datetime(["2026-10-17"]))
+    with pytest.raises(OwnEventsError, match=r'times in its index; write frame.reset_index\(names="event_time"\)'):
+        own.read_frame(stamps)
+
+
+def test_a_table_of_another_make_is_told_what_to_write():
+    class Table:
+        __module__ = "polars.frame"
+
+        def to_pandas(self):
+            raise AssertionError
+
+    with pytest.raises(OwnEventsError, match=r"not a Table of polars; write table.to_pandas\(\)"):
+        own.read_frame(Table())
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("21,5", "'21,5' is not a number; decimals have a point here"),
+        ("1.234,5", "decimals have a point here"),
+        ("1,000", "say what the comma divides"),
+        ("1 000 000", "write it without what divides the thousands"),
+        ("€5", "'€5' is not a number"),
+    ],
+)
+def test_a_number_in_another_form_is_told_what_to_write(cell, words):
+    read = own.read_frame(frame_of().astype({"value": object}).assign(value=[1, 2, cell]))
+    assert words in read.set_aside["reason"].iloc[0]
+
+
 # ------------------------------------------------------------------------------------------- set aside
 
 
@@ -289,7 +391,7 @@ def test_lines_of_csv_are_told_by_their_number_in_the_file(tmp_path):
     read = read_rows(tmp_path, text)
     assert [tuple(row) for row in read.set_aside.itertuples(index=False)] == [
         (4, "", "a,1,2026-10-17T07:00Z", "has 3 cells, and the header has 5"),
-        (7, "value", "x", "is not a number"),
+        (7, "value", "x", "'x' is not a number"),
     ]
     assert events_of(read.scenario) == EXPECTED
     assert "2 rows were set aside; line 4: has 3 cells" in read.sentence
@@ -373,7 +475,11 @@ def test_tables_without_what_is_needed_get_a_sentence():
         ),
         ("a,1792220400\nb,1792220401\n", "has no header: its first line holds '1792220400'"),
         ("when,key\n1,a\n", "no column 'event_time'; the table has when, key"),
-        ('event_time,key\n1,"a\n2,b\n3,c\n', "is no CSV: line 4: unexpected end of data"),
+        (
+            'event_time,key\n1,"a\n2,b\n3,c\n',
+            "is no CSV: line 4: unexpected end of data. A cell that begins with a quote",
+        ),
+        ('{"event_time": 1}\n', "holds JSON and no cells; write read_json_lines"),
     ],
 )
 def test_files_that_are_wrong_get_a_sentence(tmp_path, text, words):
@@ -384,6 +490,12 @@ def test_files_that_are_wrong_get_a_sentence(tmp_path, text, words):
 def test_files_that_cannot_be_read_get_a_sentence(tmp_path):
     (tmp_path / "latin.csv").write_bytes("event_time,key\n1,\xe9\n".encode("latin-1"))
     (tmp_path / "bad.csv.gz").write_bytes(b"no gzip")
+    (tmp_path / "pretty.json").write_text(json.dumps({"event_time": 1}, indent=1), encoding="utf-8")
+    (tmp_path / "wide.csv").write_bytes("event_time\n6:00\n".encode("utf-16"))
+    (tmp_path / "narrow.csv").write_bytes("event_time\n6:00\n".encode("utf-16-le"))
+    (tmp_path / "book.csv").write_bytes(b"PK\x03\x04" + bytes(80))
+    (tmp_path / "arrow.csv").write_bytes(b"PAR1" + bytes(range(80)))
+    (tmp_path / "z.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd" + bytes(range(80)))
     (tmp_path / "list.jsonl").write_text("[{}]", encoding="utf-8")
     (tmp_path / "none.jsonl").write_text("\n", encoding="utf-8")
     (tmp_path / "text.jsonl").write_text("hello\n", encoding="utf-8")
@@ -395,7 +507,13 @@ def test_files_that_cannot_be_read_get_a_sentence(tmp_path):
         (own.read_csv, "bad.csv.gz", "cannot be read: Not a gzipped file"),
         (own.read_json_lines, "list.jsonl", "is one JSON list"),
         (own.read_json_lines, "none.jsonl", "is empty"),
-        (own.read_json_lines, "text.jsonl", "holds no JSON object; line 1 is no JSON"),
+        (own.read_json_lines, "text.jsonl", "holds no JSON object; line 1 is no JSON: 'hello'"),
+        (own.read_json_lines, "pretty.json", "has an object over several lines"),
+        (own.read_csv, "wide.csv", "is text in UTF-16; save it as UTF-8"),
+        (own.read_csv, "narrow.csv", "is text in UTF-16"),
+        (own.read_csv, "book.csv", "is an archive or a workbook: .*pandas.read_excel"),
+        (own.read_csv, "arrow.csv", "is a Parquet file; write read_parquet"),
+        (own.read_json_lines, "z.jsonl.zst", "is zipped by zstd; unpack it"),
     ):
         with pytest.raises(OwnEventsError, match=words):
             reader(tmp_path / name)

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from wmviz.own.assemble import Options, assemble
-from wmviz.own.columns import roles
+from wmviz.own.columns import USUAL, roles
 from wmviz.own.errors import OwnEventsError, OwnEventsWarning
 from wmviz.own.files import SEPARATORS, Table, csv_table, json_lines_table, parquet_table
 from wmviz.own.flight_log import flights
@@ -51,10 +51,10 @@ def read_frame(
     frame
         A row for each event.
     event_time, arrival_time, key, value, partition
-        Its columns. One that is not named is the column of that name, if there is one. Without an arrival time, the
-        order of the rows is the order of arrival. Without a key, all events have one. Without a value, events are
-        counted. Partitions are numbered in their order; with ``partitions=12`` they are numbers from 0 to 11, and
-        silent ones count.
+        Its columns, or levels of its index. One that is not named is the column of that name, if there is one. Without
+        an arrival time, the order of the rows is the order of arrival. Without a key, all events have one. Without a
+        value, events are counted. Partitions are numbered in their order; with ``partitions=12`` they are numbers from
+        0 to 11, and silent ones count.
     time_unit
         The unit of times that are numbers: ``"s"``, ``"ms"``, ``"us"``, ``"ns"``. Without it, the end of the column's
         name tells it (``ts_ms``), or the size of the numbers; what was assumed is in the notes.
@@ -94,7 +94,8 @@ def read_frame(
     {'row': 2, 'column': 'left', 'value': 'soon', 'reason': "'soon' is not a time"}
     """
     if not isinstance(frame, pd.DataFrame):
-        raise OwnEventsError(f"read_frame takes a pandas table, not {type(frame).__name__}; write pandas.DataFrame(…)")
+        raise OwnEventsError(f"read_frame takes a pandas table, not {_instead(frame)}")
+    frame = _with_index(frame, (event_time, arrival_time, key, value, partition))
     found = roles(list(frame.columns), _wanted(event_time, arrival_time, key, value, partition))
     table = Table(frame.reset_index(drop=True), found)
     return _own(table, "the table", Options(time_unit, zone, time_format, scale), settings, Progress(progress))
@@ -165,6 +166,8 @@ def read_json_lines(
 ) -> OwnEvents:
     """Read events from a file with a JSON object in each line; what else there is, is as in `read_frame`.
 
+    A name with points leads into an object, also into one that is written as text: ``"payload.user.id"``.
+
     Returns
     -------
     OwnEvents
@@ -226,6 +229,27 @@ def warn_of(own: OwnEvents, stacklevel: int) -> None:
 def _wanted(event_time: Any, arrival_time: Any, key: Any, value: Any, partition: Any) -> dict[str, Any]:
     named = {"arrival_time": arrival_time, "key": key, "value": value, "partition": partition}
     return {"event_time": event_time, **named}
+
+
+def _instead(table: Any) -> str:
+    """Say what a table of another kind is, and how it becomes one of pandas."""
+    kind = type(table)
+    if hasattr(kind, "to_pandas"):
+        return f"a {kind.__name__} of {kind.__module__.partition('.')[0]}; write table.to_pandas()"
+    return f"{kind.__name__}; write pandas.DataFrame(…)"
+
+
+def _with_index(frame: pd.DataFrame, named: tuple[Any, ...]) -> pd.DataFrame:
+    """Make columns of the levels of the index that are named, and are no columns already."""
+    columns = list(frame.columns)
+    levels = [level for level in frame.index.names if level is not None and level in named and level not in columns]
+    if levels:
+        return frame.reset_index(level=levels)
+    if isinstance(frame.index, pd.DatetimeIndex) and named[0] is None and not set(USUAL["event_time"]) & set(columns):
+        raise OwnEventsError(
+            'the table has no column event_time, and times in its index; write frame.reset_index(names="event_time")'
+        )
+    return frame
 
 
 def _path(path: Any, taker: str) -> Path:

@@ -63,6 +63,7 @@ def assemble(table: Table, options: Options, settings: Mapping[str, Any], progre
     ScenarioError
         If a setting is wrong.
     """
+    _leave_out_empty(table)
     job = _job(settings, options.zone, has_value="value" in table.roles)
     if not len(table.frame) and not table.broken:
         raise OwnEventsError("the table has no rows; there is nothing to read")
@@ -83,6 +84,20 @@ def assemble(table: Table, options: Options, settings: Mapping[str, Any], progre
         about=job.about or aside_words,
     )
     return Assembled(scenario, set_aside, tuple(notes), rows)
+
+
+def _leave_out_empty(table: Table) -> None:
+    """Go without a column that is empty in every row, where one can."""
+    for role, name in list(table.roles.items()):
+        if role == "event_time" or not len(table.frame):
+            continue
+        cells = table.frame[name]
+        full = cells[cells.notna()]
+        if full.dtype == object or pd.api.types.is_string_dtype(full):
+            full = full[[not isinstance(cell, str) or bool(cell.strip()) for cell in full]]
+        if not len(full):
+            table.notes.append(f"{name}: empty in every row, so it is not used.")
+            del table.roles[role]
 
 
 def _job(settings: Mapping[str, Any], zone: str | None, *, has_value: bool) -> Scenario:

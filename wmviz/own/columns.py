@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from wmviz.event import MOST_VALUE
 from wmviz.fields import is_int
 from wmviz.own.errors import MISSING, OwnEventsError
+from wmviz.own.hints import number_hint
 from wmviz.own.moments import MISSING_WORDS, Longs, Reasons, as_text
 from wmviz.times import shown
 
@@ -141,8 +142,9 @@ def read_values(column: pd.Series[Any], name: str, scale: Any) -> Values:
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     reasons = np.full(len(column), "", dtype=object)
     reasons[np.isinf(numbers)] = "is not finite"
-    reasons[np.isnan(numbers)] = "is not a number"
     reasons[missing] = MISSING
+    for row in np.flatnonzero(np.isnan(numbers) & ~missing):
+        reasons[row] = f"{shown(plain.iloc[row])} is not a number{number_hint(str(plain.iloc[row]))}"
     # What is cut off here is too large anyway, and must not overflow.
     scaled = np.clip(np.where(reasons == "", numbers, 0.0), -1e200, 1e200) * (1 if scale is None else scale)
     far = np.abs(scaled) > MOST_VALUE

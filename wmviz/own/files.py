@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as its
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
@@ -20,12 +22,24 @@ import pandas as pd
 from wmviz.own.columns import roles
 from wmviz.own.errors import OwnEventsError
 from wmviz.own.moments import Longs
+from wmviz.own.nested import ABSENT, TwiceError, field, holds_objects, inner_names, strict_object
 from wmviz.own.progress import Progress
 from wmviz.times import TimeError, shown, time_ms
 
 SEPARATORS = (",", ";", "\t", "|")
 _TELL_EVERY = 20_000
+_TELLS_SEPARATOR = re.compile(r"sep=([,;\t|])")
+"""A first line that spreadsheets write: what divides the cells."""
 _FIRST_BYTES_OF_PARQUET = b"PAR1"
+_GZIP, _UTF_16 = b"\x1f\x8b", b"UTF-16"
+_INSTEAD = {
+    _UTF_16: "text in UTF-16; save it as UTF-8",
+    b"PK\x03\x04": "an archive or a workbook: unpack it, or take read_frame(pandas.read_excel(…), …)",
+    _FIRST_BYTES_OF_PARQUET: "a Parquet file; write read_parquet",
+    b"\x28\xb5\x2f\xfd": "zipped by zstd; unpack it, or zip it by gzip",
+    b"BZh": "zipped by bzip2; unpack it, or zip it by gzip",
+}
+"""First bytes of a file that holds no lines of text → what to do instead."""
 Broken = tuple[int, str, Any, str]
 """Line, column, value, reason."""
 
@@ -51,8 +65,8 @@ class Table:
     frame: pd.DataFrame
     roles: dict[str, Any]
     line: Longs | None = None
-    broken: list[Broken] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    broken: list[Broken] = its(default_factory=list)
+    notes: list[str] = its(default_factory=list)
 
 
 def csv_table(
@@ -69,8 +83,12 @@ def csv_table(
         head = file.readline()
         if not head.strip():
             raise OwnEventsError(f"{path} is empty; the first line holds the names of the columns")
-        chosen = separator or _separator(head)
-        lines = _rows(chain([head], file), chosen, path)
+        if head.lstrip().startswith("{") and not names:
+            raise OwnEventsError(f"{path} holds JSON and no cells; write read_json_lines")
+        before, chosen = 0, separator or _separator(head)
+        if told := _TELLS_SEPARATOR.fullmatch(head.strip("\r\n")):
+            before, chosen, head = 1, separator or told[1], file.readline()
+        lines = _rows(chain([head], file), chosen, path, before)
         header = [name.strip() for name in (names or next(lines)[1])]
         if not names:
             _check_header(header, path)
@@ -105,7 +123,10 @@ def json_lines_table(path: Path, wanted: dict[str, Any], progress: Progress) -> 
             if not rows and not broken and text.lstrip().startswith("["):
                 raise OwnEventsError(f"{path} is one JSON list; JSON lines have an object in each line, no brackets")
             try:
-                row = json.loads(text)
+                row = json.loads(text, object_pairs_hook=strict_object)
+            except TwiceError as error:
+                broken.append((line, "", text.strip()[:60], f"has the name {error} twice"))
+                continue
             except (ValueError, RecursionError):
                 broken.append((line, "", text.strip()[:60], "is no JSON"))
                 continue
@@ -116,11 +137,36 @@ def json_lines_table(path: Path, wanted: dict[str, Any], progress: Progress) -> 
             rows.append(row)
             lines.append(line)
     if not rows:
-        what = f"holds no JSON object; line {broken[0][0]} {broken[0][3]}" if broken else "is empty"
-        raise OwnEventsError(f"{path} {what}")
-    found = roles(list(known), wanted)
-    columns = {name: pd.Series([row.get(name) for row in rows], dtype=object) for name in set(found.values())}
-    return Table(pd.DataFrame(columns).infer_objects(), found, np.array(lines, dtype=np.int64), broken)
+        raise OwnEventsError(f"{path} {_no_objects(broken)}")
+    return _of_objects(rows, np.array(lines, dtype=np.int64), broken, list(known), wanted)
+
+
+def _no_objects(broken: list[Broken]) -> str:
+    if not broken:
+        return "is empty"
+    if broken[0][2] == "{":
+        return "has an object over several lines; JSON lines have a whole object in each line"
+    return f"holds no JSON object; line {broken[0][0]} {broken[0][3]}: {shown(broken[0][2])}"
+
+
+def _of_objects(
+    rows: list[dict[str, Any]], lines: Longs, broken: list[Broken], known: list[str], wanted: dict[str, Any]
+) -> Table:
+    """Make columns of objects. One that holds only objects is no column of times, keys or values."""
+    inner = [name for name in wanted.values() if name not in known and any(field(r, name) is not ABSENT for r in rows)]
+    found = roles(list(dict.fromkeys([*known, *inner, *inner_names(rows[0])])), wanted)
+    notes, columns = [], {}
+    for role, name in list(found.items()):
+        cells = [None if (cell := field(row, name)) is ABSENT else cell for row in rows]
+        if example := holds_objects(cells):
+            fields = ", ".join(f'{role}="{one}"' for one in inner_names({name: example})[:4])
+            if wanted[role] is not None or role == "event_time":
+                raise OwnEventsError(f"{name} holds objects; name a field of them: {fields}")
+            notes.append(f"{name}: holds objects, so it is not used. To name a field of them: {fields}.")
+            del found[role]
+        else:
+            columns[name] = pd.Series(cells, dtype=object)
+    return Table(pd.DataFrame(columns).infer_objects(), found, lines, broken, notes)
 
 
 def parquet_table(path: Path, wanted: dict[str, Any]) -> Table:
@@ -151,7 +197,10 @@ def parquet_table(path: Path, wanted: dict[str, Any]) -> Table:
 def _opened(path: Path) -> Iterator[TextIO]:
     """Open a text file in UTF-8; what goes wrong while it is read is said in a sentence."""
     try:
-        if path.suffix == ".gz":
+        kind = _kind_of(path)
+        if instead := _INSTEAD.get(kind):
+            raise OwnEventsError(f"{path} is {instead}")
+        if path.suffix == ".gz" or kind == _GZIP:
             with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as file:
                 yield file
         else:
@@ -161,19 +210,33 @@ def _opened(path: Path) -> Iterator[TextIO]:
         near = f"; the folder {path.parent} is there" if path.parent.is_dir() else f"; nor is the folder {path.parent}"
         raise OwnEventsError(f"there is no file {path}{near}") from None
     except UnicodeDecodeError:
-        raise OwnEventsError(f"{path} is not text in UTF-8; save it so") from None
+        raise OwnEventsError(f"{path} is not text in UTF-8; save it as UTF-8") from None
     except (OSError, EOFError) as error:
         raise OwnEventsError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _rows(lines: Iterator[str], separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Give each row with the line that it ends on."""
+def _kind_of(path: Path) -> bytes:
+    """Tell by its first bytes what a file is that is no text; nothing of a pipe, which gives them once."""
+    if not path.is_file():
+        return b""
+    with path.open("rb") as file:
+        first = file.read(64)
+    if first[:2] in (b"\xff\xfe", b"\xfe\xff") or (len(first) > 3 and (not any(first[1::2]) or not any(first[::2]))):
+        return _UTF_16
+    return next((kind for kind in (_GZIP, *_INSTEAD) if first.startswith(kind)), b"")
+
+
+def _rows(lines: Iterator[str], separator: str, path: Path, before: int) -> Iterator[tuple[int, list[str]]]:
+    """Give each row with the line that it ends on; some lines were read before."""
     reader = csv.reader(lines, delimiter=separator, strict=True)  # or an open quote takes in what follows
     try:
         for cells in reader:
-            yield reader.line_num, cells
+            yield before + reader.line_num, cells
     except csv.Error as error:
-        raise OwnEventsError(f"{path} is no CSV: line {reader.line_num}: {error}") from None
+        raise OwnEventsError(
+            f"{path} is no CSV: line {before + reader.line_num}: {error}. A cell that begins with a quote ends with "
+            "one, and a quote inside it is written twice"
+        ) from None
 
 
 def _fill(

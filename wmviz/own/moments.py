@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from wmviz.own.errors import MISSING, OwnEventsError
+from wmviz.own.hints import epoch_hint, time_hints
 from wmviz.own.units import UNITS, Units, units_of
 from wmviz.times import TimeError, shown, time_ms, time_text, zone_info
 
@@ -23,12 +24,15 @@ Reasons = NDArray[np.object_]
 
 EARLIEST_MS, LATEST_MS = -2_208_988_800_000, 7_258_118_400_000
 """From 1900 on and before 2200: what lies outside stands for no time, such as 9999-12-31."""
-MISSING_WORDS = frozenset(("", "na", "n/a", "nan", "nat", "null", "none", "<na>", "-"))
+MISSING_WORDS = frozenset(("", "na", "n/a", "nan", "nat", "null", "none", "<na>", "-", "\\n"))
 """What a missing time or value is written as, whatever the case."""
+_NO_TIME = "is not a time"
 _FIRST_DAYS_MS, _MODERN_MS = 500_000_000, 500_000_000_000
 _OTHERS_SHARE = 0.9
 _MILLISECOND = pd.Timedelta(milliseconds=1)
 _ZONED = r"[T ]\d.*(?:[Zz]|[+-]\d\d(?::?\d\d)?)$"
+_LOCAL = r"[\d/-]+(?:[T ][\d:.,]*)?"  # pandas mixes zones up if a text that it cannot read has one
+_NAMED_ZONE = r"([Zz]|[+-]\d\d:?\d\d)\[[\w/+-]+\]$"  # as Java's ZonedDateTime writes it
 _ZERO_WORDS = r"\s*(?:UTC|GMT)$"
 _YEAR = re.compile(r"(\d{4})-\d\d-\d\d")
 
@@ -113,6 +117,8 @@ def read_moments(
         column = pd.Series([None if cell is pd.NA else cell for cell in column], dtype=object).infer_objects()
     reading, types = _Reading(column, name, zone), pd.api.types
     missing = column.isna().to_numpy(dtype=bool)
+    if time_format is not None and types.is_numeric_dtype(column) and not types.is_bool_dtype(column):
+        column = _digits(column)
     reading.bad(missing, MISSING)
     if types.is_datetime64_any_dtype(column):
         _stamps(reading, column, ~missing)
@@ -128,6 +134,13 @@ def read_moments(
         raise OwnEventsError(f"{name} holds {column.dtype}; write timestamps, text in ISO 8601, or numbers")
     _check_range(reading)
     return Moments(reading.ms, reading.reasons, tuple(reading.notes))
+
+
+def _digits(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Write numbers as text, without the point of whole floats: 20261017 may be a date."""
+    return column.astype(object).map(
+        lambda cell: str(int(cell)) if np.isfinite(cell) and cell == int(cell) else str(cell), na_action="ignore"
+    )
 
 
 # ------------------------------------------------------------------------------------------------------ timestamps
@@ -199,6 +212,8 @@ def _convert(reading: _Reading, places: Longs, numbers: NDArray[Any], units: Uni
     """Convert numbers to ms by the unit of the column; those of another unit get a reason."""
     if not len(numbers):
         return
+    if units.named is None and 2 * len(numbers) > len(reading.ms) and (hint := epoch_hint(numbers)):
+        raise OwnEventsError(f"{reading.name} {hint}")
     found = units.read(numbers)
     reading.bad(places[found.other], found.reasons[found.other])
     reading.ms[places[~found.other]] = found.ms[~found.other]
@@ -263,21 +278,25 @@ def _iso(reading: _Reading, places: Longs, texts: pd.Series[Any]) -> Flags:
     taken = np.zeros(len(texts), dtype=bool)
     if not len(texts):
         return taken
-    dated = texts.str.match(r"\d{4}-?\d\d").to_numpy(dtype=bool)  # pandas reads "now" and "today" too
+    dated = texts.str.match(r"\d{4}[-/]?\d\d").to_numpy(dtype=bool)  # pandas reads "now" and "today" too
     zoned = dated & texts.str.contains(_ZONED, regex=True).to_numpy(dtype=bool)
     with_zone = pd.to_datetime(texts[zoned], format="ISO8601", utc=True, errors="coerce")
     kept = with_zone.notna().to_numpy()
     reading.ms[places[zoned][kept]] = _utc_ms(with_zone[kept])
     taken[np.flatnonzero(zoned)[kept]] = True
-    local = dated & ~zoned
+    local = texts.str.fullmatch(_LOCAL).to_numpy(dtype=bool) & dated & ~zoned
     if local.any():
         taken |= _naive(reading, places, pd.to_datetime(texts[local], format="ISO8601", errors="coerce"), local)
     return taken
 
 
 def _rewritten(texts: pd.Series[Any]) -> pd.Series[Any]:
-    """Write a zone that is spelled out as Z, and a comma before the fraction as a point."""
-    return texts.str.replace(_ZERO_WORDS, "Z", regex=True).str.replace(r"(:\d\d),(\d)", r"\1.\2", regex=True)
+    """Write a zone that is spelled out as Z, one that has an offset by that, a comma before the fraction as a point."""
+    return (
+        texts.str.replace(_NAMED_ZONE, r"\1", regex=True)
+        .str.replace(_ZERO_WORDS, "Z", regex=True)
+        .str.replace(r"(:\d\d),(\d)", r"\1.\2", regex=True)
+    )
 
 
 def _formatted(reading: _Reading, places: Longs, texts: pd.Series[Any], time_format: str) -> None:
@@ -314,6 +333,9 @@ def _one_by_one(reading: _Reading, places: Longs, texts: pd.Series[Any]) -> None
     ms, reasons = np.zeros(len(forms), dtype=np.int64), np.full(len(forms), "", dtype=object)
     for place, text in enumerate(forms):
         ms[place], reasons[place] = _first_day_ms(str(text))
+    no_time = [place for place, reason in enumerate(reasons) if reason.endswith(_NO_TIME)]
+    for place, hint in zip(no_time, time_hints([str(forms[place]) for place in no_time]), strict=True):
+        reasons[place] += hint
     reading.ms[places] = ms[codes]
     reading.bad(places, reasons[codes])
 
@@ -326,7 +348,7 @@ def _first_day_ms(text: str) -> tuple[int, str]:
         year = _YEAR.match(text)
         if year and not 1900 <= int(year[1]) < 2200:
             return 0, _outside(year[1])
-        return 0, f"{shown(text)} is not a time"
+        return 0, f"{shown(text)} {_NO_TIME}"
 
 
 def _check_range(reading: _Reading) -> None:

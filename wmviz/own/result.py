@@ -105,9 +105,10 @@ class OwnEvents:
 
 def _kind(reason: str) -> str:
     """Give a reason without the value that it names."""
-    for ending in ("is not a time", "far from the others: it stands for no time"):
-        if reason.endswith(ending):
-            return ending
+    for phrase in ("is not a time", "is not a number", "far from the others: it stands for no time"):
+        _, said, rest = reason.rpartition(phrase)
+        if said:
+            return said + rest
     _, looks, unit = reason.partition(" looks like ")
     return f"{looks.strip()} {unit}" if looks else reason
 

@@ -80,7 +80,8 @@ class Units:
             The milliseconds, and which numbers are of another unit than most.
         """
         sizes = _sizes(numbers)
-        usual = _usual(sizes[numbers != 0])  # a 0 is more often a missing time than the start of 1970
+        # A 0 or a -1 (Kafka's NO_TIMESTAMP) is more often a missing time than the start of 1970.
+        usual = _usual(sizes[(numbers != 0) & (numbers != -1)])
         unit = self.named or usual or "ms"
         own = list(UNITS).index(unit)
         # If not, the numbers count from a start of their own, or the unit was named against their size.
