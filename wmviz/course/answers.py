@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import datetime, time, timedelta
+from decimal import Decimal
 from numbers import Integral
+from typing import Any
 
-from wmviz.times import TimeError, duration_ms, time_ms
+from wmviz.times import TimeError, duration_ms, shown, time_ms
 
 
 class AnswerError(ValueError):
@@ -35,14 +38,15 @@ def read_time(answer: object) -> int:
     if isinstance(answer, timedelta):
         return _whole(answer / timedelta(milliseconds=1), answer)
     if isinstance(answer, str):
-        text = answer.strip().strip("[]()").removesuffix("am").removesuffix("ms").rstrip()
+        text = _plain_text(answer).strip("[]()").removesuffix("am").removesuffix("ms").rstrip()
         text = text.replace(",", ".").replace("_", "")
-        answer = int(text) if text.lstrip("-").isdigit() else text
+        answer = int(text) if re.fullmatch(r"-?\d{1,19}", text, re.ASCII) else text
     try:
         return time_ms(_plain(answer))
     except TimeError:
         raise AnswerError(
-            f'{answer!r} cannot be read as a time. Write it as "7:02" or "7:02:30.500", or as a number of milliseconds.'
+            f'{_shown(answer)} cannot be read as a time. Write it as "7:02" or "7:02:30.500", or as a number of '
+            "milliseconds."
         ) from None
 
 
@@ -65,7 +69,8 @@ def read_duration(answer: object) -> int:
         return duration_ms(_plain(answer))
     except TimeError:
         raise AnswerError(
-            f'{answer!r} cannot be read as a length of time. Write it with its unit, as "20 min", "1 h" or "500 ms".'
+            f"{_shown(answer)} cannot be read as a length of time. Write it with its unit, as "
+            '"20 min", "1 h" or "500 ms".'
         ) from None
 
 
@@ -85,19 +90,44 @@ def read_number(answer: object) -> int:
     plain = _plain(answer)
     if isinstance(plain, int):
         return plain
-    found = re.fullmatch(r"([+-]?\d{1,18}) ?[a-z]*", re.sub(r"(?<=\d)[,_ ](?=\d{3})", "", plain.strip().lower()))
+    found = re.fullmatch(r"([+-]?\d{1,18}) ?[a-z]*", re.sub(r"(?<=\d)[,_ ](?=\d{3})", "", plain.lower()), re.ASCII)
     if found is None:
-        raise AnswerError(f"{answer!r} cannot be read as a whole number. Write it in digits, as 3500.")
+        raise AnswerError(f"{_shown(answer)} cannot be read as a whole number. Write it in digits, as 3500.")
     return int(found[1])
 
 
+_VIEWS: Any = (range, type({}.keys()), type({}.values()))
+
+
+def listed(answer: Any) -> Any:
+    """Turn what holds several answers, such as an array, a Series or a range, into a list; leave the rest as it is."""
+    if type(answer).__module__.partition(".")[0] in ("numpy", "pandas") and getattr(answer, "ndim", 0) == 1:
+        return answer.tolist()
+    return list(answer) if isinstance(answer, _VIEWS) else answer
+
+
 def _plain(answer: object) -> int | str:
-    """Turn a numpy integer or a whole float into an int; refuse the rest as text."""
+    """Turn a whole number of any kind into an int, and text into its plain form; show the rest as text."""
     if isinstance(answer, bool):
         return repr(answer)
-    if isinstance(answer, Integral) or (isinstance(answer, float) and answer.is_integer()):
+    if isinstance(answer, Integral):
         return int(answer)
-    return answer if isinstance(answer, str) else repr(answer)
+    if isinstance(answer, (float, Decimal)):
+        return int(answer) if math.isfinite(answer) and answer == answer // 1 else _shown(answer)
+    return _plain_text(answer) if isinstance(answer, str) else _shown(answer)
+
+
+def _plain_text(answer: str) -> str:
+    """Drop blanks of any width, quotation marks around it, and a full stop behind it."""
+    return " ".join(answer.split()).removesuffix(".").strip("\"'` ").removesuffix(".")
+
+
+def _shown(answer: object) -> str:
+    """Show an answer in a message, not at any length, whatever its own text does."""
+    try:
+        return shown(answer)
+    except Exception:  # noqa: BLE001 - it is the learner's object, anything may come out of it
+        return f"What you gave, {type(answer).__name__},"
 
 
 def _whole(ms: float, answer: object) -> int:

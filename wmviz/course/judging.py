@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -58,10 +59,11 @@ def judge_names(answer: object, names: frozenset[str], whys: Mapping[str, str], 
         Said to the right answer.
     """
     if isinstance(answer, str):
-        answer = [part for part in answer.split(",") if part.strip()]
+        answer = [part for part in re.split("[,;]", answer.strip("[](){}")) if part.strip()]
     if not isinstance(answer, (list, tuple, set, frozenset)):
         return not_yet('Give a list of names, such as ["ana@9:03", "ben@9:10"]; an empty list means none.')
-    got = frozenset(str(name).strip() for name in answer)
+    plain = {_plain_name(name): name for name in (*names, *whys)}
+    got = frozenset(plain.get(_plain_name(name), str(name).strip()) for name in answer)
     if got == names:
         return right(because)
     for name, why in whys.items():
@@ -69,6 +71,13 @@ def judge_names(answer: object, names: frozenset[str], whys: Mapping[str, str], 
             return wrong(why)
     extra = sorted(got - names)
     return wrong(f"{extra[0]} does not belong there." if extra else "There is at least one more.")
+
+
+def _plain_name(name: object) -> str:
+    """Write a name so that capitals, quotation marks, a full stop and a nought before the hour play no part."""
+    return re.sub(
+        r"@0(?=\d:)", "@", " ".join(str(name).split()).removesuffix(".").strip("\"'` ").removesuffix(".").casefold()
+    )
 
 
 def judge_duration(answer: object, length_ms: int, whys: Mapping[int, str], because: str) -> Verdict:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from wmviz.course.answers import AnswerError
+from wmviz.course.answers import AnswerError, listed
 
 LESSONS = {
     "0": "start_here",
@@ -241,6 +241,7 @@ def judged(item: str, answer: object) -> Verdict:
     """Judge an answer to any question or task."""
     asked = find(item)
     hints = asked.hints if isinstance(asked, Task) else ()
+    answer = listed(answer)
     try:
         if _is_open(answer):
             said = not_yet("There is no answer so far. Put yours in place of the three dots, or into the field.")
