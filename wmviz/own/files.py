@@ -19,7 +19,7 @@ from typing import Any, TextIO
 import numpy as np
 import pandas as pd
 
-from wmviz.own.columns import roles
+from wmviz.own.columns import USUAL, roles
 from wmviz.own.errors import OwnEventsError
 from wmviz.own.moments import Longs
 from wmviz.own.nested import ABSENT, TwiceError, field, holds_objects, inner_names, strict_object
@@ -110,7 +110,7 @@ def json_lines_table(path: Path, wanted: dict[str, Any], progress: Progress) -> 
     OwnEventsError
         If it cannot be read, is empty, holds no objects, or no object has a column.
     """
-    rows: list[dict[str, Any]] = []
+    cells: dict[Any, list[Any]] = {name: [] for name in _candidates(wanted)}
     lines: list[int] = []
     broken: list[Broken] = []
     known: dict[str, None] = {}
@@ -120,7 +120,7 @@ def json_lines_table(path: Path, wanted: dict[str, Any], progress: Progress) -> 
                 progress.tell(f"{path.name}: {line:,} lines read")
             if not text.strip():
                 continue
-            if not rows and not broken and text.lstrip().startswith("["):
+            if not lines and not broken and text.lstrip().startswith("["):
                 raise OwnEventsError(f"{path} is one JSON list; JSON lines have an object in each line, no brackets")
             try:
                 row = json.loads(text, object_pairs_hook=strict_object)
@@ -133,12 +133,21 @@ def json_lines_table(path: Path, wanted: dict[str, Any], progress: Progress) -> 
             if not isinstance(row, dict):
                 broken.append((line, "", text.strip()[:60], "is no JSON object"))
                 continue
-            known.update(dict.fromkeys(row))
-            rows.append(row)
+            known.update(dict.fromkeys(row if lines else [*row, *inner_names(row)]))
+            for name, column in cells.items():  # the other fields may be many times larger
+                column.append(field(row, name))
             lines.append(line)
-    if not rows:
+    if not lines:
         raise OwnEventsError(f"{path} {_no_objects(broken)}")
-    return _of_objects(rows, np.array(lines, dtype=np.int64), broken, list(known), wanted)
+    inside = (name for name, column in cells.items() if any(cell is not ABSENT for cell in column))
+    found = roles(list(dict.fromkeys([*known, *inside])), wanted)
+    return _of_cells(cells, found, wanted, Table(pd.DataFrame(), found, np.array(lines, dtype=np.int64), broken))
+
+
+def _candidates(wanted: dict[str, Any]) -> list[Any]:
+    """Give the names that may be of use: those that were given, and the usual ones."""
+    named = [[name] if name is not None else USUAL[role] for role, name in wanted.items()]
+    return list(dict.fromkeys(chain.from_iterable(named)))
 
 
 def _no_objects(broken: list[Broken]) -> str:
@@ -149,24 +158,21 @@ def _no_objects(broken: list[Broken]) -> str:
     return f"holds no JSON object; line {broken[0][0]} {broken[0][3]}: {shown(broken[0][2])}"
 
 
-def _of_objects(
-    rows: list[dict[str, Any]], lines: Longs, broken: list[Broken], known: list[str], wanted: dict[str, Any]
-) -> Table:
-    """Make columns of objects. One that holds only objects is no column of times, keys or values."""
-    inner = [name for name in wanted.values() if name not in known and any(field(r, name) is not ABSENT for r in rows)]
-    found = roles(list(dict.fromkeys([*known, *inner, *inner_names(rows[0])])), wanted)
-    notes, columns = [], {}
+def _of_cells(cells: dict[Any, list[Any]], found: dict[str, Any], wanted: dict[str, Any], table: Table) -> Table:
+    """Make columns of cells. One that holds only objects is no column of times, keys or values."""
+    columns = {}
     for role, name in list(found.items()):
-        cells = [None if (cell := field(row, name)) is ABSENT else cell for row in rows]
-        if example := holds_objects(cells):
+        column = [None if cell is ABSENT else cell for cell in cells[name]]
+        if example := holds_objects(column):
             fields = ", ".join(f'{role}="{one}"' for one in inner_names({name: example})[:4])
             if wanted[role] is not None or role == "event_time":
                 raise OwnEventsError(f"{name} holds objects; name a field of them: {fields}")
-            notes.append(f"{name}: holds objects, so it is not used. To name a field of them: {fields}.")
-            del found[role]
+            table.notes.append(f"{name}: holds objects, so it is not used. To name a field of them: {fields}.")
+            del table.roles[role]
         else:
-            columns[name] = pd.Series(cells, dtype=object)
-    return Table(pd.DataFrame(columns).infer_objects(), found, lines, broken, notes)
+            columns[name] = pd.Series(column, dtype=object)
+    table.frame = pd.DataFrame(columns).infer_objects()
+    return table
 
 
 def parquet_table(path: Path, wanted: dict[str, Any]) -> Table:
