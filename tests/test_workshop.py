@@ -177,6 +177,13 @@ def words_of(tool, slide):
     return " ".join(one["lead"] + one["ask"] + " ".join(c["text"] for c in one["choices"] or ()) for one in asked)
 
 
+def test_a_sheet_that_counts_ticks_comes_after_the_rule_about_ticks():
+    """Its first task cannot be solved by the slides alone: they say only that a silent input becomes idle."""
+    shown = [row[3] for row in rows("half a day")]
+    (sheet,) = (index for index, text in enumerate(shown) if "exercises/07-idle-inputs" in text)
+    assert any("*When exactly is an input idle?*" in text for text in shown[:sheet])
+
+
 def test_the_sums_are_right():
     assert check_sums(TEXT) >= 2
 
