@@ -1,13 +1,15 @@
 """A Java class beside this file, compiled on the spot: text in, text out."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from wmviz.flink import startup
 
 
+@cache
 def java_function(name: str) -> Callable[[str], str]:
-    """Return the method `apply` of a new object of a class."""
+    """Return the method `apply` of an object of a class; py4j takes a class compiled twice for the same one."""
     gateway = startup.job().get_gateway()
     compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
     compiler.cook(Path(__file__).with_name(f"{name}.java").read_text(encoding="utf-8"))
