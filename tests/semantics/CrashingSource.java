@@ -21,6 +21,7 @@ public class CrashingSource implements SourceFunction, CheckpointedFunction, Che
     private transient volatile boolean waits;
     private transient volatile long taken;
     private transient volatile long completed;
+    private transient volatile boolean failed;
 
     public CrashingSource(String id, ArrayList rows, MapFunction begin) {
         this.id = id;
@@ -54,6 +55,7 @@ public class CrashingSource implements SourceFunction, CheckpointedFunction, Che
             waits = true;
         } else if (parts[1].equals("fail_and_restore")) {
             System.getProperties().put("position of " + id, Integer.valueOf(next));
+            failed = true;
             throw new RuntimeException("as the case says");
         } else if (parts[1].equals("watermark")) {
             long watermark = Long.parseLong(parts[3]);
@@ -69,7 +71,9 @@ public class CrashingSource implements SourceFunction, CheckpointedFunction, Che
         running = false;
     }
 
+    /** The lock is free again before Flink knows of the failure: a checkpoint of that moment must not count. */
     public void snapshotState(FunctionSnapshotContext context) {
+        if (failed) throw new RuntimeException("as the case says");
         if (waits && taken == 0) taken = context.getCheckpointId();
     }
 
