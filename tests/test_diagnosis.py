@@ -855,6 +855,20 @@ def test_a_proxy_may_put_a_path_in_front(flink_like):
         wmviz.diagnose(flink_like.address, **QUICK)
 
 
+@pytest.mark.parametrize("ending", ["/jobs", "/jobs/", "/jobs/overview", "/config", "/overview", "/index.html"])
+def test_what_a_script_asks_is_an_address_too(flink_like, ending):
+    for prefix in ("", "/flink"):
+        assert client_of(f"{flink_like.address}{prefix}{ending}").address == f"{flink_like.address}{prefix}"
+    assert client_of(f"{flink_like.address}/all-jobs").address == f"{flink_like.address}/all-jobs"
+
+
+def test_a_cache_in_between_is_no_healthy_job(flink_like):
+    flink_like.details = 9  # both readings are the second one now
+    with pytest.raises(DiagnosisError, match=r"the second reading with the time of the first: .*from a cache"):
+        wmviz.diagnose(flink_like.address, **QUICK)
+    assert {headers["Cache-Control"] for headers in flink_like.headers} == {"no-cache"}
+
+
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_token_does_not_go_where_a_server_sends_on_to(flink_like, status):
     with serving(flink_like.told) as elsewhere:
@@ -908,7 +922,7 @@ HTML = b"<html><head><style>x</style></head><body><h1>Sign in</h1></body></html>
             (503, {}, b"Service temporarily unavailable due to an ongoing leader election."),
             "answers 503: .*leader election",
         ),
-        ((200, {}, HTML), "not like Flink: 'Sign in'"),
+        ((200, {}, HTML), "not like Flink: 'Sign in'; it is a web page. If it asks to log in"),
         ((200, {}, b""), "not like Flink: 'an empty answer'"),
         ((200, {}, b"[1]"), "not like Flink"),
         ((200, {}, b'{"jobs": [{"id": 3}]}'), "not like Flink"),
@@ -1012,8 +1026,10 @@ def test_what_is_refused_is_listed_and_the_rest_is_diagnosed(flink_like, status)
 )
 def test_who_asks_is_sent(flink_like, given, sent):
     flink_like.authorization = sent
-    with pytest.raises(DiagnosisError, match="401"):
+    with pytest.raises(DiagnosisError, match=r"401: .*send a token, or user and password"):
         wmviz.diagnose(flink_like.address, **QUICK)
+    with pytest.raises(DiagnosisError, match=r"401: .*what was sent does not open it"):
+        wmviz.diagnose(flink_like.address, **QUICK, token="another")
     assert names(wmviz.diagnose(flink_like.address, **QUICK, **given)) == ["idle-partition"]
 
 
@@ -1032,6 +1048,8 @@ def test_user_and_password_may_stand_in_the_address_and_are_not_shown(flink_like
         ({"ca": "x.pem"}, "without TLS"),
         ({"wait": "soon"}, "wait: 'soon' is not a duration"),
         ({"wait": 0}, "from 0.5 s to 1 h"),
+        ({"limit_s": 0}, "the limit for one answer is 0; write seconds above 0"),
+        ({"limit_s": float("nan")}, "the limit for one answer is nan"),
         ({"acceptable_delay": "5"}, "acceptable_delay: '5' is not a duration"),
     ],
 )
@@ -1040,7 +1058,10 @@ def test_a_wrong_option_gets_a_sentence(options, says):
         wmviz.diagnose("localhost:1", **options)
 
 
-@pytest.mark.parametrize("wrong", ["", "ftp://host", "http://", "localhost:port", "localhost:99999999", 7])
+@pytest.mark.parametrize(
+    "wrong",
+    ["", "ftp://host", "http://", "localhost:port", "localhost:99999999", 7, "http:/flink:8081", "http//flink:8081"],
+)
 def test_what_is_no_address_is_refused(wrong):
     with pytest.raises(DiagnosisError, match='no address of Flink; write one like "http://localhost:8081"'):
         wmviz.diagnose(wrong)

@@ -111,7 +111,19 @@ def ask(client: Client, job: str | None, wait_s: float | None, limit_s: float, t
     tell(f"First reading of job {asking.name}; the second one follows in {wait_s:g} s.")
     first = asking.reading()
     asking.sample(wait_s)
-    return asking.answers([first, asking.reading()])
+    second = asking.reading()
+    _refuse_a_cache(client, [each.get(f"/jobs/{asking.job}") for each in (first, second)])
+    return asking.answers([first, second])
+
+
+def _refuse_a_cache(client: Client, details: list[Any]) -> None:
+    """Refuse two readings of one moment: nothing moves between them, and every fault would be overlooked."""
+    times = [each.get("now") for each in details if isinstance(each, dict)]
+    if len(times) == 2 and times[0] is not None and times[0] == times[1]:
+        raise DiagnosisError(
+            f"{client.address} answers the second reading with the time of the first: something in between, as a "
+            "proxy, answers from a cache; give the address of Flink itself, or have the proxy keep nothing"
+        )
 
 
 def begin(client: Client, job: str | None) -> Asking:
@@ -139,7 +151,9 @@ def _choose(client: Client, job: str | None) -> tuple[str, str, str]:
         if not fitting:
             raise DiagnosisError(f"{client.address} has no job that runs; its jobs are: {names}")
     if len(fitting) > 1:
-        raise DiagnosisError(f"{client.address} runs several jobs; name one with job=…, by name or id: {names}")
+        raise DiagnosisError(
+            f"{client.address} runs several jobs; name one with job=… (in a terminal --job), by name or id: {names}"
+        )
     return fitting[0]
 
 

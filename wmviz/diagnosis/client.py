@@ -20,6 +20,8 @@ LIMIT_S = 10.0
 MOST_BYTES = 32 * 2**20
 CHUNK_BYTES = 2**16
 LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
+_ENDING = re.compile(r"/(jobs(/overview)?|overview|config|index\.html)/?$")
+"""What an address may end in that was copied from a browser or a script."""
 JOB_IN_ADDRESS = re.compile(r"\b[0-9a-f]{32}\b")
 
 
@@ -92,11 +94,13 @@ class Client:
             host, port = parts.hostname or "", default if parts.port is None else parts.port
         except ValueError:
             host = ""
+        if re.match(r"https?(:/(?!/)|/)", text):  # a slash or a colon too few; "http" is no host then
+            host = ""
         if not host or parts.scheme not in ("http", "https"):
             raise DiagnosisError(f'{shown(address)} is no address of Flink; write one like "http://localhost:8081"')
         found = JOB_IN_ADDRESS.search(f"{parts.path}#{parts.fragment}")
         self.job = found[0] if found else None
-        path = "" if found else parts.path.rstrip("/")
+        path = "" if found else _ENDING.sub("", parts.path).rstrip("/")
         if found and not parts.fragment:
             path = re.sub(r"(/v1)?/jobs/$", "", parts.path[: parts.path.index(found[0])])
         elif found:
@@ -104,6 +108,8 @@ class Client:
         self._path = path
         self._host, self._port, self._secure = host, port, parts.scheme == "https"
         self.address = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}{path}"
+        if not 0 < limit_s <= 3600:
+            raise DiagnosisError(f"the limit for one answer is {limit_s:g}; write seconds above 0, up to 3600")
         self._limit_s = limit_s
         self._deadline: float | None = None
         self._tls = _tls(ca) if self._secure else None
@@ -187,23 +193,30 @@ class Client:
     def _read(self, path: str, status: int, moved_to: str, body: bytes) -> Any:
         where = f"{self.address}{path}"
         if 300 <= status < 400:
-            raise DiagnosisError(f"{where} sends on to {shown(moved_to)}; give that address instead.", status)
+            raise DiagnosisError(
+                f"{where} sends on to {shown(moved_to)}; give that address instead. "
+                "If it is a page to log in, send a token.",
+                status,
+            )
         try:
             data = json.loads(body)
         except (ValueError, RecursionError):
             data = None
         if status in (401, 403):
-            how = "send a token, or user and password" if status == 401 else "what was sent does not open it"
+            asked = status == 401 and "Authorization" not in self._headers
+            how = "send a token, or user and password" if asked else "what was sent does not open it"
             raise DiagnosisError(f"{where} answers {status}: it wants to know who asks; {how}.", status)
         if status >= 400:
             raise DiagnosisError(f"{where} answers {status}: {_reason(data, body)}", status)
         if data is None:
-            raise DiagnosisError(f"{where} answers, but not like Flink: {_plain(body)!r}", status)
+            page = body.lstrip()[:1] == b"<"
+            what = "; it is a web page. If it asks to log in, send a token, or user and password" if page else ""
+            raise DiagnosisError(f"{where} answers, but not like Flink: {_plain(body)!r}{what}", status)
         return data
 
 
 def _headers(token: str | None, user: str, password: str) -> dict[str, str]:
-    headers = {"Accept": "application/json"}
+    headers = {"Accept": "application/json", "Cache-Control": "no-cache"}
     if token is not None:
         if user:
             raise DiagnosisError("Give a token, or user and password, not both.")

@@ -16,7 +16,7 @@ def is_dump(where: object) -> TypeGuard[str | Path]:
     """Say whether a file is meant, and not an address."""
     if isinstance(where, Path):
         return True
-    if not isinstance(where, str) or "://" in where:
+    if not isinstance(where, str) or "://" in where or re.match(r"https?(:/|/)", where):
         return False
     if re.match(r"[\w.-]+:\d+/", where) and not os.path.exists(where):
         return False  # as localhost:8081/flink, behind a proxy
