@@ -61,7 +61,18 @@ def test_no_slide_needs_the_network(name):
 def test_each_slide_has_one_source(name):
     for slide in DECKS[name]["slides"]:
         assert len({"cells", "ask", "stage"} & set(slide)) == 1, slide
-        assert set(slide) <= {"cells", "ask", "stage", "title", "take", "layout", "small", "headings", "predict", "parts"}, slide
+        assert set(slide) <= {
+            "cells",
+            "ask",
+            "stage",
+            "title",
+            "take",
+            "layout",
+            "small",
+            "headings",
+            "predict",
+            "parts",
+        }, slide
 
 
 @pytest.mark.parametrize("name", DECKS)
@@ -194,6 +205,30 @@ def test_nothing_is_cut_off_on_any_slide(open_deck, deck, width, height):
             assert page.evaluate(CUT_OFF) == [], f"slide {number}, at its end"
         page.keyboard.press("PageDown")
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+
+
+LEAST_SHARE = 1 / 46
+"""Of the height of the screen: smaller letters are lost in the last row of a room."""
+
+SMALLEST = """() => Math.min(...[...document.querySelectorAll("main > section.here :is(.body, .choices) *")]
+  .filter((node) => node.getBoundingClientRect().width)
+  .filter((node) => [...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim()))
+  .map((node) => parseFloat(getComputedStyle(node).fontSize)))"""
+
+
+@browser
+@limit
+def test_the_last_row_can_read_each_slide_of_text(open_deck, deck):
+    page = open_deck(1280, 800)
+    sizes = {}
+    for number, slide in enumerate(deck[0]["slides"], 2):
+        page.evaluate(f"go({number - 1})")
+        settled(page)
+        if "stage" not in slide:
+            if page.evaluate("waits(slides[at])"):
+                page.keyboard.press("ArrowRight")
+            sizes[number] = page.evaluate(SMALLEST)
+    assert {number: size for number, size in sizes.items() if size < 800 * LEAST_SHARE} == {}
 
 
 @browser
