@@ -339,6 +339,23 @@ def test_the_first_of_its_sliding_windows_decides():
     assert point.on_time == sum(seen < end_ms - 1 for seen, end_ms in zip(met, firsts, strict=True))
 
 
+def test_a_level_of_the_index_is_a_column_too():
+    frame = lag.frame_of(scenario_of(random_rows(8)))
+    indexed = frame.set_index(["event_time_ms", "key"])
+    names = {"event_time": "event_time_ms", "arrival_time": "arrival_time_ms", "key": "key"}
+    assert repr(lag.choose(indexed, **names)) == repr(lag.choose(frame, **names))
+
+
+def test_one_event_is_and_several_are_lost():
+    second = 1_000
+    times = [(0, 0), (2 * second, 2 * second), (9 * second, 9 * second), (second, 10 * second)]
+    frame = pd.DataFrame(times, columns=["event_time_ms", "arrival_time_ms"])
+    advice = lag.choose(
+        frame, "event_time_ms", "arrival_time_ms", window=5 * second, goal_on_time=0.5, lateness=0, present=(0, 0)
+    )
+    assert "With what is advised, 1 misses it, and 1 is lost." in advice.present_sentence
+
+
 def test_what_present_settings_lose_is_said_and_is_what_a_run_gives():
     scenario = scenario_of(random_rows(8, events=600), bound="1 s", lateness="2 s")
     _, (on_time, late, lost) = brute(scenario)

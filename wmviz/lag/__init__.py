@@ -12,6 +12,7 @@ from wmviz.lag.advice import Advice, Goal, Job, advise, length_ms
 from wmviz.lag.bounds import Point
 from wmviz.lag.measured import Measured
 from wmviz.lag.reading import LagError, Longs, TimeForm, column_of, times_of
+from wmviz.own.columns import with_index
 from wmviz.scenario import Scenario
 from wmviz.times import duration_ms, duration_text, shown
 from wmviz.trace import Trace
@@ -55,7 +56,7 @@ def choose(
         A pandas table with a row for each event; or a scenario, a trace or own events (`wmviz.own`), whose events are
         taken.
     event_time, arrival_time
-        Its columns: timestamps, text in ISO 8601, or numbers since the epoch.
+        Its columns, or levels of its index: timestamps, text in ISO 8601, or numbers since the epoch.
     partition
         The column with the partition of the source. With it the watermark is the minimum over the partitions, as for
         a strategy on the source; see `strategy_at`.
@@ -112,6 +113,7 @@ def choose(
         window, offset = _window_of(scenario, window, offset)
     if not isinstance(frame, pd.DataFrame):
         raise LagError(f"lag.choose takes a pandas table or a scenario, not {type(frame).__name__}")
+    frame = with_index(frame, (event_time, arrival_time, partition, key))
     form = None if scenario else TimeForm(time_unit, zone, time_format)
     place = _place(strategy_at, partition)
     measured, notes = _measure(frame, event_time, arrival_time, partition, key, place, form)

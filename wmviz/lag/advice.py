@@ -95,7 +95,7 @@ class Advice:
             f"At present, with bound {_text(now.bound_ms)} and lateness {_text(now.lateness_ms)}, "
             f"{_share(missing, now.events)} ({missing:,}) of {now.events:,} events miss the first result of their "
             f"window, and {_share(now.lost, now.events)} ({now.lost:,}) are lost to it for good. With what is advised, "
-            f"{advised.late + advised.lost:,} miss it, and {advised.lost:,} are lost."
+            f"{_verb(advised.late + advised.lost, 'misses', 'miss')} it, and {_verb(advised.lost, 'is', 'are')} lost."
         )
 
     @property
@@ -433,6 +433,11 @@ def _text(ms: int) -> str:
 
 def _percent(share: float) -> str:
     return f"{share * 100:.4f}".rstrip("0").rstrip(".") + " %"
+
+
+def _verb(count: int, one: str, more: str) -> str:
+    """Write a number with its verb."""
+    return f"{count:,} {one if count == 1 else more}"
 
 
 def _share(part: int, whole: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from wmviz.own.assemble import Options, assemble
-from wmviz.own.columns import USUAL, roles
+from wmviz.own.columns import USUAL, roles, with_index
 from wmviz.own.errors import OwnEventsError, OwnEventsWarning
 from wmviz.own.files import SEPARATORS, Table, csv_table, json_lines_table, parquet_table
 from wmviz.own.flight_log import flights
@@ -240,11 +240,8 @@ def _instead(table: Any) -> str:
 
 
 def _with_index(frame: pd.DataFrame, named: tuple[Any, ...]) -> pd.DataFrame:
-    """Make columns of the levels of the index that are named, and are no columns already."""
-    columns = list(frame.columns)
-    levels = [level for level in frame.index.names if level is not None and level in named and level not in columns]
-    if levels:
-        return frame.reset_index(level=levels)
+    """Make columns of the levels of the index that are named; refuse times there that nobody names."""
+    columns, frame = list(frame.columns), with_index(frame, named)
     if isinstance(frame.index, pd.DatetimeIndex) and named[0] is None and not set(USUAL["event_time"]) & set(columns):
         raise OwnEventsError(
             'the table has no column event_time, and times in its index; write frame.reset_index(names="event_time")'

@@ -72,6 +72,13 @@ def roles(names: Sequence[Any], wanted: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def with_index(frame: pd.DataFrame, named: Sequence[Any]) -> pd.DataFrame:
+    """Make columns of the levels of the index that are named, and are no columns already."""
+    columns = list(frame.columns)
+    levels = [level for level in frame.index.names if level is not None and level in named and level not in columns]
+    return frame.reset_index(level=levels) if levels else frame
+
+
 def one_column(frame: pd.DataFrame, name: Any) -> pd.Series[Any]:
     """Give the one column of this name.
 
