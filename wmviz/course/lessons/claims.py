@@ -36,7 +36,7 @@ def _why(trial: Trial, verdict: str) -> str:
     if verdict == DEPENDS:
         return f"On what? In each case that was tried it is {trial.verdict}."
     against = next(case for case in trial.cases if case.holds != (verdict == TRUE))
-    return f"There is a case where it is {'not so' if verdict == TRUE else 'so'}. {against.where}: {against.seen}."
+    return f"There is a case where it is {'not so' if verdict == TRUE else 'so'} ({against.where}): {against.seen}."
 
 
 # Check yourself ----------------------------------------------------------------------------------------------------
