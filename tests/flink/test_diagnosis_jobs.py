@@ -68,7 +68,7 @@ CASES = {
 def found(flink):
     """Run all of them at once and diagnose each; name → diagnosis."""
     for name, (partitions, build, _) in CASES.items():
-        JOBS[name] = broken._Parts(name, "A test.", partitions, build)
+        JOBS[name] = broken.JobParts(name, "A test.", partitions, build)
     try:
         with ExitStack() as stack:
             running = {name: stack.enter_context(BrokenJob(name).run()) for name in CASES}

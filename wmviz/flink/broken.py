@@ -69,7 +69,7 @@ SIDE_OUTPUT = """\
 
 
 @dataclass(frozen=True)
-class _Parts:
+class JobParts:
     """What one job has that the others have not; `fix`: which texts become which."""
 
     title: str
@@ -85,35 +85,35 @@ WITH_IDLENESS = (
     "    strategy = strategy.with_idleness(Duration.of_seconds(3))\n    runs = env.from_source",
 )
 JOBS = {
-    "idle-partition": _Parts(
+    "idle-partition": JobParts(
         "A partition falls silent, and no window fires any more.",
         "Two partitions, two subtasks; nothing is written to one of them after 5 seconds.",
         2,
         ON_SOURCE.format(topic=SILENT, parallelism=2, strategy=BOUND_2_S, windows=""),
         (WITH_IDLENESS,),
     ),
-    "more-subtasks-than-partitions": _Parts(
+    "more-subtasks-than-partitions": JobParts(
         "One partition, two source subtasks: no window ever fires.",
         "The second subtask has nothing to read.",
         1,
         STEADY,
         (('"runs", Types.STRING())', '"runs", Types.STRING()).set_parallelism(1)'),),
     ),
-    "wrong-timestamps": _Parts(
+    "wrong-timestamps": JobParts(
         "The assigner gives seconds, and Flink expects milliseconds: no window fires for more than an hour.",
         "The phones write their time in seconds since 1970.",
         1,
         AFTER_SOURCE,
         (('int(run.split(",")[2])', 'int(run.split(",")[2]) * 1000'),),
     ),
-    "bound-too-large": _Parts(
+    "bound-too-large": JobParts(
         "The bound is 10 minutes: results come, but 10 minutes late.",
         "Events are at most 300 ms out of order.",
         2,
         STEADY.replace("of_seconds(2)", "of_minutes(10)"),
         (("of_minutes(10)", "of_seconds(2)"),),
     ),
-    "bound-too-small": _Parts(
+    "bound-too-small": JobParts(
         "The bound is 0, and events are out of order: many are dropped.",
         "Most events are up to 300 ms out of order; one in 5 was kept on the phone for 20 s.",
         1,
@@ -131,7 +131,7 @@ JOBS = {
             ),
         ),
     ),
-    "unread-side-output": _Parts(
+    "unread-side-output": JobParts(
         "Late events go to a side output, and nobody reads it.",
         "One event in 5 comes 30 s late.",
         1,
@@ -140,8 +140,8 @@ JOBS = {
     ),
 }
 HEALTHY = {
-    "steady-traffic": _Parts("A healthy job.", "Two partitions with steady traffic.", 2, STEADY),
-    "quiet-partition": _Parts(
+    "steady-traffic": JobParts("A healthy job.", "Two partitions with steady traffic.", 2, STEADY),
+    "quiet-partition": JobParts(
         "A healthy job with a quiet partition.",
         "Nothing is written to one of two partitions after 5 seconds; it is left out of the minimum.",
         2,
@@ -231,7 +231,7 @@ class BrokenJob:
         return self._mended(self._parts.build)
 
     @property
-    def _parts(self) -> _Parts:
+    def _parts(self) -> JobParts:
         return {**JOBS, **HEALTHY}[self.name]
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from wmviz.flink.broken import BrokenJob, _Parts
+from wmviz.flink.broken import BrokenJob, JobParts
 from wmviz.flink.program import Program
 
 RECORDINGS = Path(__file__).parent / "recordings"
@@ -22,9 +22,9 @@ BUILD = """\
 """
 
 
-def _job(title: str, partitions: int, parallelism: int, bound_s: int = 2, topic: str = "") -> _Parts:
+def _job(title: str, partitions: int, parallelism: int, bound_s: int = 2, topic: str = "") -> JobParts:
     build = BUILD.format(topic=f"    topic = topic.{topic}\n" * bool(topic), parallelism=parallelism, bound_s=bound_s)
-    return _Parts(title, "Trams send how many passengers have got on, 20 times a second.", partitions, build)
+    return JobParts(title, "Trams send how many passengers have got on, 20 times a second.", partitions, build)
 
 
 JOBS = {
@@ -56,7 +56,7 @@ class TramJob(BrokenJob):
         return Program(text.replace(HAPPENED, OTHER_CLOCKS.get(self.name, HAPPENED)), self._name)
 
     @property
-    def _parts(self) -> _Parts:
+    def _parts(self) -> JobParts:
         return JOBS[self.name]
 
     @property
