@@ -334,7 +334,7 @@ CELLS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS, CELLS), min_size=1, max_size=6), st.sampled_from([None, 1000]))
 def test_whatever_stands_in_a_table_each_row_is_read_or_told(rows, scale):
     try:

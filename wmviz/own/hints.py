@@ -22,6 +22,9 @@ _CLOCKS = (
 )
 _ZONES = ("", " %z", "%z", " GMT", " UTC")
 _FORMATS = (*map("".join, product(_DATES, _CLOCKS, _ZONES)), "%a %b %d %H:%M:%S %Y")
+_MARKS = frozenset("./:,@")
+_MARKS_OF = {one: _MARKS & set(one) for one in _FORMATS}
+"""What stands between the parts of a format: strptime is slow, and most formats are out by that alone."""
 _MOST_SHAPES, _MOST_OF_SHAPE = 20, 50
 _SHARE = 0.9
 """A column is of a form if so much of it is."""
@@ -108,9 +111,16 @@ def _advice(texts: Sequence[str]) -> str:
 
 def _formats_of(texts: Sequence[str]) -> list[str]:
     """Give the formats that read the most of the texts; at most two, as for a day and a month in either order."""
-    likely = {one for text in texts[:3] for one in _FORMATS if _reads(one, text)}
+    likely = {one for text in texts[:3] for one in _FORMATS if _may_read(one, text) and _reads(one, text)}
     counts = {one: sum(_reads(one, text) for text in texts) for one in _FORMATS if one in likely}
     return [one for one, count in counts.items() if count == max(counts.values())][:2]
+
+
+def _may_read(time_format: str, text: str) -> bool:
+    """Say whether the same marks divide both; a zone may have a colon of its own."""
+    zone = {":"} if "%z" in time_format else set()
+    marks = _MARKS & set(text)
+    return _MARKS_OF[time_format] <= marks <= _MARKS_OF[time_format] | zone
 
 
 def _reads(time_format: str, text: str) -> bool:
