@@ -169,14 +169,18 @@ class Empty:
     ("own", "piece", "sentence"),
     [
         (3, "lateness", "Give the function itself"),
-        (lambda *_: None, "lateness", "is_late gives None. Let it return True or False."),
+        (lambda *_: None, "lateness", "is_late gives nothing so far. Let it return True or False."),
         (lambda: True, "lateness", "is_late stops with TypeError"),
         (Valve(2), "valve", "Give the class itself"),
         (Empty, "valve", "The class has no method on_watermark."),
         (Empty, "barriers", "The class has no method on_barrier."),
         (3, "window start", "Give the function itself"),
         (lambda *_: "6:00", "window start", "start gives '6:00'. A start is a whole number of milliseconds."),
-        (Valve, "lock", "There is no piece 'lock'; there are: generator, lateness, valve, barriers, window start."),
+        (
+            Valve,
+            "lock",
+            "There is no piece 'lock'; there are: generator, lateness, valve, barriers, window start, alignment.",
+        ),
     ],
 )
 def test_what_cannot_run_gets_a_sentence(own, piece, sentence):

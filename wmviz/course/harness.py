@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any
 
 from wmviz.course.answers import AnswerError
+from wmviz.course.own_code import called, made, milliseconds, truth
+from wmviz.engine.alignment import AlignmentOutput, SourceOperatorAlignment
 from wmviz.engine.barriers import BarrierOutput, CheckpointBarrier
 from wmviz.engine.parts import Parts
 from wmviz.engine.simulate import simulate
@@ -44,6 +45,9 @@ def run_with(own: Any, scenario: Scenario, piece: str = "generator") -> Trace:
         - ``"window start"``: a function ``start(timestamp_ms, offset_ms, size_ms)`` that gives the start of the window
           that a time is in, for tumbling windows; for sliding ones it is given the slide as the size, and the other
           windows of the time follow from the one that starts last.
+        - ``"alignment"``: a class with ``on_sample(watermark_ms)``, which is told the watermark of the source once in
+          every interval, and ``must_wait(limit_ms)``, which says whether the source has to wait with this limit. It is
+          made for each source subtask, which reads one partition, with the number of samples that count.
 
     Returns
     -------
@@ -80,14 +84,11 @@ def _with_lateness(own: Any, scenario: Scenario) -> Trace:
         """Asks the learner's rule whether a window takes no event any more."""
 
         def _takers(self, windows: Any) -> Any:
-            takers = []
-            for window in windows:
-                late = _called(own, "is_late", window.end_ms, self._lateness_ms, self.watermark_ms)
-                if not isinstance(late, bool) and type(late).__name__ not in ("bool_", "bool"):
-                    raise AnswerError(f"is_late gives {late!r}. Let it return True or False.")
-                if not late:
-                    takers.append(self._windows.get(window) or self._open(window, self._cleanup_ms(window)))
-            return takers
+            return [
+                self._windows.get(window) or self._open(window, self._cleanup_ms(window))
+                for window in windows
+                if not truth(called(own, "is_late", window.end_ms, self._lateness_ms, self.watermark_ms), "is_late")
+            ]
 
         def advance(self, watermark_ms: int) -> None:
             self._latest_windows = []  # the rule is asked again for each event behind a new watermark
@@ -111,59 +112,38 @@ def _with_window_start(own: Any, scenario: Scenario) -> Trace:
     return simulate(scenario, parts=Parts(window_operator=Placed))
 
 
+def _with_alignment(own: Any, scenario: Scenario) -> Trace:
+    if scenario.partition_count > scenario.subtasks:
+        raise AnswerError(f"In {scenario.name} a subtask reads several partitions; give a job in which each reads one.")
+    return simulate(scenario, parts=Parts(alignment=lambda out, samples: _Alignment(own, out, samples)))
+
+
 _PIECES: dict[str, Callable[[Any, Scenario], Trace]] = {
     "generator": _with_generator,
     "lateness": _with_lateness,
     "valve": _with_valve,
     "barriers": _with_barriers,
     "window start": _with_window_start,
+    "alignment": _with_alignment,
 }
-
-
-def _called(method: Any, name: str, *arguments: int) -> Any:
-    """Call what a learner wrote; what goes wrong inside becomes a sentence, not a traceback through the engine."""
-    try:
-        return method(*arguments)
-    except Exception as error:  # noqa: BLE001 - it is the learner's code, anything may come out of it
-        raise AnswerError(f"{name} stops with {type(error).__name__}: {error}") from None
-
-
-def _made(maker: Any, argument: int, *methods: str) -> Any:
-    """Make an object of a learner's class, and see whether it has what is asked of it."""
-    if not isinstance(maker, type):
-        raise AnswerError("Give the class itself, without brackets: it is made anew for each stream.")
-    own = _called(maker, "__init__", argument)
-    for name in methods:
-        if not callable(getattr(own, name, None)):
-            raise AnswerError(f"The class has no method {name}.")
-    return own
-
-
-def _milliseconds(value: Any, name: str, what: str = "A watermark") -> int:
-    """Read a time, such as a watermark, that a learner's method gave."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise AnswerError(f"{name} gives {value!r}. {what} is a whole number of milliseconds.")
-    return int(value)
 
 
 class _Generator:
     """A learner's watermark generator."""
 
     def __init__(self, maker: Any, bound_ms: int) -> None:
-        self._own = _made(maker, bound_ms, "on_event", "on_periodic_emit")
+        self._own = made(maker, bound_ms, "on_event", "on_periodic_emit")
 
     def on_event(self, timestamp_ms: int) -> None:
         """Pass an event on."""
-        _called(self._own.on_event, "on_event", timestamp_ms)
+        called(self._own.on_event, "on_event", timestamp_ms)
 
     def on_periodic_emit(self) -> int:
         """Ask for the watermark, and look at what comes."""
-        watermark_ms = _called(self._own.on_periodic_emit, "on_periodic_emit")
+        watermark_ms = called(self._own.on_periodic_emit, "on_periodic_emit")
         if watermark_ms is None or watermark_ms is ...:
             raise AnswerError("on_periodic_emit gives no watermark so far. Let it return one, in milliseconds.")
-        return _milliseconds(watermark_ms, "on_periodic_emit")
+        return milliseconds(watermark_ms, "on_periodic_emit")
 
 
 class _Grid:
@@ -176,10 +156,10 @@ class _Grid:
         """Give the windows of a time, the one that starts last first."""
         size_ms = self._window.size_ms
         slide_ms = self._window.slide_ms or size_ms
-        start_ms = _called(self._own, "start", timestamp_ms, self._window.offset_ms, slide_ms)
+        start_ms = called(self._own, "start", timestamp_ms, self._window.offset_ms, slide_ms)
         if start_ms is None or start_ms is ...:
             raise AnswerError("start gives nothing so far. Let it return the start of the window, in milliseconds.")
-        first_ms = _milliseconds(start_ms, "start", "A start")
+        first_ms = milliseconds(start_ms, "start", "A start")
         if self._window.type == "tumbling":
             return [TimeWindow(first_ms, first_ms + size_ms)]
         # A start that is far off would give windows without end.
@@ -205,7 +185,7 @@ class _Valve(StatusWatermarkValve):
 
     def __init__(self, maker: Any, channels: int, out: Downstream) -> None:
         super().__init__(channels, _Nowhere())
-        self._own, self._to = _made(maker, channels, "on_watermark"), out
+        self._own, self._to = made(maker, channels, "on_watermark"), out
         self._sent_ms = MIN_MS
 
     def watermark(self, channel: int, watermark_ms: int) -> None:
@@ -232,12 +212,12 @@ class _Valve(StatusWatermarkValve):
         method = getattr(self._own, name, None)
         if not callable(method):
             raise AnswerError(f"The class has no method {name}.")
-        answer = _called(method, name, *arguments)
+        answer = called(method, name, *arguments)
         if answer is None:
             return
         if answer is ...:
             raise AnswerError(f"{name} gives no watermark so far. Let it return one in milliseconds, or None.")
-        watermark_ms = _milliseconds(answer, name)
+        watermark_ms = milliseconds(answer, name)
         if watermark_ms < self._sent_ms:
             before, now = time_text(self._sent_ms), time_text(watermark_ms) if watermark_ms > MIN_MS else "MIN"
             raise AnswerError(f"{name} gives {now} after {before}. A watermark never goes back; return None then.")
@@ -252,12 +232,12 @@ class _Barriers:
     next_time_ms: int | None = None
 
     def __init__(self, maker: Any, channels: int, out: BarrierOutput) -> None:
-        self._own, self._out = _made(maker, channels, "on_barrier"), out
+        self._own, self._out = made(maker, channels, "on_barrier"), out
         self._blocked: set[int] = set()
 
     def process_barrier(self, barrier: CheckpointBarrier, channel: int) -> None:
         """Do what the learner's handler says about a barrier."""
-        answer = _called(self._own.on_barrier, "on_barrier", channel, barrier.id)
+        answer = called(self._own.on_barrier, "on_barrier", channel, barrier.id)
         if answer not in ("block", "snapshot", "pass"):
             raise AnswerError(f'on_barrier gives {answer!r}. Let it return "block", "snapshot" or "pass".')
         if answer == "pass":
@@ -285,3 +265,23 @@ class _Barriers:
         for channel in sorted(self._blocked):
             self._out.resume_consumption(channel)
         self._blocked.clear()
+
+
+class _Alignment(SourceOperatorAlignment):
+    """A learner's rule; what to report stays the engine's."""
+
+    def __init__(self, maker: Any, out: AlignmentOutput, samples: int) -> None:
+        super().__init__(out, samples)
+        self._own = made(maker, samples, "on_sample", "must_wait")
+
+    def sample(self) -> int | None:
+        """Tell the learner's rule the watermark of now."""
+        if not self._is_finished:
+            called(self._own.on_sample, "on_sample", self._sampler.latest_ms)
+        return super().sample()
+
+    def split_watermark(self, split: str, watermark_ms: int) -> None:
+        """Take no notice: a single partition waits when its subtask does."""
+
+    def _is_too_far(self) -> bool:
+        return truth(called(self._own.must_wait, "must_wait", self._max_allowed_ms), "must_wait")

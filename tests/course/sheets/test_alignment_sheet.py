@@ -4,7 +4,7 @@ import pytest
 
 import wmviz
 from tests.course.sheets.answered import AnsweredTasks
-from tests.course.test_aligning import Never, Waiting
+from tests.course.test_harness_alignment import Never, Waiting
 from wmviz.course.sheets import alignment as sheet
 from wmviz.times import MIN_MS, time_ms
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import wmviz
 from wmviz.charts.state import sizes
-from wmviz.course.aligning import run_aligned
 from wmviz.course.answers import AnswerError, read_time
-from wmviz.course.harness import _called, _made
+from wmviz.course.harness import run_with
 from wmviz.course.judging import judge_job, judge_names, judge_time
+from wmviz.course.own_code import called, made
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
 from wmviz.times import MIN_MS, duration_text, time_ms, time_text
@@ -408,7 +408,9 @@ def _judge_rule(own: Any) -> Verdict:
     one_sample = YEAR.replace(name="one-sample", alignment={"buffer": 1, "drift": "1 h"})
     jobs = (ARCHIVE, START, CAPE.replace(idle_timeout="5 s"), one_sample, wmviz.scenario("watermark-alignment"))
     try:
-        differs = next((job for job in jobs if _waits(run_aligned(own, job)) != _waits(wmviz.simulate(job))), None)
+        differs = next(
+            (job for job in jobs if _waits(run_with(own, job, "alignment")) != _waits(wmviz.simulate(job))), None
+        )
     except AnswerError as error:
         return not_yet(str(error))
     if differs is not None:
@@ -424,10 +426,10 @@ def _rule_slip(own: Any) -> str:
     """Name the thought by asking the rule about a few samples."""
 
     def says(samples: list[int], limit_ms: int, count: int = 3) -> bool:
-        rule = _made(own, count, "on_sample", "must_wait")
+        rule = made(own, count, "on_sample", "must_wait")
         for sample in samples:
-            _called(rule.on_sample, "on_sample", sample)
-        return bool(_called(rule.must_wait, "must_wait", limit_ms))
+            called(rule.on_sample, "on_sample", sample)
+        return bool(called(rule.must_wait, "must_wait", limit_ms))
 
     if says([20, 20, 20], 20):
         return "At the limit a source still reads. It waits when it is over it."

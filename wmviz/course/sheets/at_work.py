@@ -7,12 +7,12 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import wmviz
-from wmviz.course.answers import AnswerError
 from wmviz.course.judging import judge_job, judge_names, judge_time
 from wmviz.course.lessons.at_work import read_again, rings_ms
+from wmviz.course.own_code import called, truth
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
-from wmviz.times import DAY_MS, MIN_MS, duration_text, shown, time_ms, time_text
+from wmviz.times import DAY_MS, MIN_MS, duration_text, time_ms, time_text
 from wmviz.trace import Kind, Trace
 
 MINUTE_MS = 60_000
@@ -510,16 +510,7 @@ def _judge_alert_rule(own: Any) -> Verdict:
 
 
 def _rings(own: Callable[..., object], look: Look) -> bool:
-    """Ask the learner's rule; what goes wrong inside becomes a sentence."""
-    try:
-        rings = own(*look)
-    except Exception as error:  # noqa: BLE001 - it is the learner's code, anything may come out of it
-        said = f"At {time_text(look.now_ms)} your rule stops with {type(error).__name__}: {error}"
-        raise AnswerError(said) from None
-    if type(rings).__name__ not in ("bool", "bool_"):
-        gives = "nothing so far" if rings is None or rings is ... else shown(rings)
-        raise AnswerError(f"Your rule gives {gives}. Let it return True or False.")
-    return bool(rings)
+    return truth(called(own, f"At {time_text(look.now_ms)} your rule", *look), "Your rule")
 
 
 def _tomorrow(look: Look) -> Look:

@@ -10,8 +10,9 @@ from typing import Any
 
 import wmviz
 from wmviz.course.answers import AnswerError
-from wmviz.course.harness import _called, _made, run_with
+from wmviz.course.harness import run_with
 from wmviz.course.judging import judge_duration, judge_job, judge_names
+from wmviz.course.own_code import called, made
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
 from wmviz.times import time_ms
@@ -224,9 +225,9 @@ def _judge_handler(maker: Any) -> Verdict:
 def _flink_slip(maker: Any) -> str | None:
     """Ask the learner's handler what Flink's was asked, and say where it answers something else."""
     for case in ON_FLINK:
-        own = _made(maker, case["channels"], "on_barrier")
+        own = made(maker, case["channels"], "on_barrier")
         for (channel, number), due in zip(case["barriers"], case["asked"], strict=True):
-            answer = _called(own.on_barrier, "on_barrier", channel, number)
+            answer = called(own.on_barrier, "on_barrier", channel, number)
             if answer != due:
                 return (
                     f"With {case['channels']} channels, at the barrier of checkpoint {number} on channel {channel}, "

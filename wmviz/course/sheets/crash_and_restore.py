@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import wmviz
 from wmviz.course.answers import AnswerError, read_duration, read_number
 from wmviz.course.judging import judge_job, judge_names
+from wmviz.course.own_code import called, truth
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
 from wmviz.times import duration_text, time_ms
@@ -453,14 +454,7 @@ def _guarded(own: Callable[[Row, Row], object], trace: Trace) -> dict[Any, int]:
 
 
 def _asked(own: Callable[[Row, Row], object], old: Row, new: Row) -> bool:
-    """Ask the learner's rule; what goes wrong inside becomes a sentence."""
-    try:
-        answer = own(old, new)
-    except Exception as error:  # noqa: BLE001 - it is the learner's code, anything may come out of it
-        raise AnswerError(f"overwrites stops with {type(error).__name__}: {error}") from None
-    if not isinstance(answer, bool) and type(answer).__name__ not in ("bool_", "bool"):
-        raise AnswerError(f"overwrites gives {answer!r}. Let it return True or False.")
-    return bool(answer)
+    return truth(called(own, "overwrites", old, new), "overwrites")
 
 
 def _guard_slip(own: Callable[[Row, Row], object]) -> str:

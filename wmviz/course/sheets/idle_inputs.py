@@ -8,8 +8,8 @@ from typing import Any
 
 import wmviz
 from wmviz.course.answers import read_duration
-from wmviz.course.harness import _called, _made, _milliseconds
 from wmviz.course.judging import judge_names, judge_time, judge_watermarks
+from wmviz.course.own_code import called, made, milliseconds
 from wmviz.course.questions import Question, Task, Verdict, right, wrong
 from wmviz.engine.valve import StatusWatermarkValve
 from wmviz.scenario import Scenario
@@ -268,15 +268,15 @@ def _steps_slip(maker: Any) -> str | None:
 
 
 def _slip_of(maker: Any, channels: int, steps: list[tuple[str, int, int]]) -> str | None:
-    own, out = _made(maker, channels, "on_watermark", "on_idle", "on_active"), _Through()
+    own, out = made(maker, channels, "on_watermark", "on_idle", "on_active"), _Through()
     engines = StatusWatermarkValve(channels, out)
     told: list[str] = []
     for method, channel, watermark_ms in steps:
         arguments = (channel, watermark_ms) if method == "on_watermark" else (channel,)
         before_ms, out.watermark_ms = engines.watermark_ms, None
         getattr(engines, method.removeprefix("on_"))(*arguments)
-        answer = _called(getattr(own, method), method, *arguments)
-        got_ms = None if answer is None else _milliseconds(answer, method)
+        answer = called(getattr(own, method), method, *arguments)
+        got_ms = None if answer is None else milliseconds(answer, method)
         got_ms = None if got_ms == before_ms else got_ms  # what has gone through may be said again
         told.append(f"{method}({', '.join(map(str, arguments))})")
         if got_ms != out.watermark_ms:

@@ -7,8 +7,9 @@ from typing import Any
 
 import wmviz
 from wmviz.course.answers import AnswerError, read_duration
-from wmviz.course.harness import _called, run_with
+from wmviz.course.harness import run_with
 from wmviz.course.judging import judge_job, judge_names, judge_number, judge_time
+from wmviz.course.own_code import called
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
 from wmviz.times import duration_text, time_ms, time_text
@@ -276,7 +277,7 @@ def _rule_slip(own: Callable[[int, int, int], object], job: Scenario) -> str:
     gone_ms = end_ms - 1 + lateness_ms
 
     def late(end_ms: int, lateness_ms: int, watermark_ms: int) -> bool:
-        return bool(_called(own, "is_late", end_ms, lateness_ms, watermark_ms))
+        return bool(called(own, "is_late", end_ms, lateness_ms, watermark_ms))
 
     where = f"On {job.name} the results differ. "
     if not late(end_ms, lateness_ms, gone_ms):

@@ -8,8 +8,9 @@ from typing import Any
 
 import wmviz
 from wmviz.course.answers import AnswerError, read_duration, read_time
-from wmviz.course.harness import _called, run_with
+from wmviz.course.harness import run_with
 from wmviz.course.judging import judge_job
+from wmviz.course.own_code import called
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.engine.windows import window_start_ms
 from wmviz.scenario import Scenario
@@ -469,7 +470,7 @@ def _start_slip(own: Callable[[int, int, int], int], job: Scenario) -> str:
     """Name the thought behind the first wrong start in a job."""
     step_ms, offset_ms = job.window.slide_ms or job.window.size_ms, job.window.offset_ms
     asked = ((event.event_time_ms, offset_ms, step_ms) for event in job.events)
-    slips = (_slip_at(got_ms, *of) for of in asked if (got_ms := _called(own, "start", *of)) != window_start_ms(*of))
+    slips = (_slip_at(got_ms, *of) for of in asked if (got_ms := called(own, "start", *of)) != window_start_ms(*of))
     return next(slips, "the windows differ. Does your function give the same start each time it is asked?")
 
 

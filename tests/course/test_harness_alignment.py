@@ -5,8 +5,8 @@ from collections import deque
 import pytest
 
 import wmviz
-from wmviz.course.aligning import run_aligned
 from wmviz.course.answers import AnswerError
+from wmviz.course.harness import run_with
 from wmviz.times import MAX_MS, MIN_MS
 from wmviz.trace import Kind
 
@@ -48,13 +48,13 @@ def changes(trace):
     ids=["as it is", "one sample", "a crash", "an end"],
 )
 def test_the_right_rule_changes_nothing(job):
-    ours, theirs = wmviz.simulate(job), run_aligned(Waiting, job)
+    ours, theirs = wmviz.simulate(job), run_with(Waiting, job, "alignment")
     assert changes(ours)
     assert list(theirs) == list(ours)
 
 
 def test_another_rule_is_followed():
-    assert not changes(run_aligned(Never, JOB))
+    assert not changes(run_with(Never, JOB, "alignment"))
 
 
 def test_it_is_told_each_sample_and_the_limit():
@@ -73,7 +73,7 @@ def test_it_is_told_each_sample_and_the_limit():
             told.append(("limit", limit_ms))
             return super().must_wait(limit_ms)
 
-    trace = run_aligned(Telling, JOB)
+    trace = run_with(Telling, JOB, "alignment")
     assert told[:2] == [("samples", 3)] * 2
     limits = [r.value for r in trace if r.kind is Kind.ALLOWED]
     assert {value for what, value in told if what == "limit"} == {MAX_MS, *limits}
@@ -93,15 +93,18 @@ def broken(self, limit_ms):
     [
         (Waiting(3), "Give the class itself"),
         (type("NoRule", (), {"__init__": lambda self, n: None}), "has no method on_sample"),
-        (type("Open", (Waiting,), {"must_wait": given}), "must_wait gives None. Let it return True or False."),
+        (
+            type("Open", (Waiting,), {"must_wait": given}),
+            "must_wait gives nothing so far. Let it return True or False.",
+        ),
         (type("Broken", (Waiting,), {"must_wait": broken}), "must_wait stops with ZeroDivisionError"),
     ],
 )
 def test_what_is_broken_is_named(own, message):
     with pytest.raises(AnswerError, match=message):
-        run_aligned(own, JOB)
+        run_with(own, JOB, "alignment")
 
 
 def test_each_subtask_reads_one_partition():
     with pytest.raises(AnswerError, match="reads several partitions"):
-        run_aligned(Waiting, JOB.replace(subtasks=1))
+        run_with(Waiting, JOB.replace(subtasks=1), "alignment")
