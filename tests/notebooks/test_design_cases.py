@@ -8,7 +8,7 @@ import pytest
 
 import wmviz
 from tests.notebooks.prose import HeldProse, read_lesson
-from wmviz.course.interview_cases import BILLING, CLICKS, FRAUD, SENSORS, first_alarm, rows_of, tried, wait, with_event
+from wmviz.course.interview.cases import BILLING, CLICKS, FRAUD, SENSORS, first_alarm, rows_of, tried, wait, with_event
 from wmviz.times import time_ms, time_text
 
 CELLS, PROSE = read_lesson("21-design-cases")

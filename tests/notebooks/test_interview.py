@@ -7,7 +7,7 @@ import pytest
 import wmviz
 from tests.notebooks.prose import HeldProse, read_lesson
 from tests.semantics.on_flink import outputs_of_all
-from wmviz.course.interview_cases import LADDER, RUNGS, SILENCE, hour, rung, tried
+from wmviz.course.interview.cases import LADDER, RUNGS, SILENCE, hour, rung, tried
 from wmviz.times import MIN_MS, time_ms, time_text
 from wmviz.trace import CheckpointPhase, Kind, Status
 
