@@ -2,33 +2,23 @@
 
 import importlib
 import os
-import shutil
 from pathlib import Path
 from types import ModuleType
 
 import hypothesis
 import pytest
 
+from wmviz.doctor import look
+
 REQUIRE_ALL = bool(os.environ.get("WMVIZ_REQUIRE_ALL"))
 # A slow machine is no failure. Where all is required, examples are the same in every run; elsewhere they are new ones.
 hypothesis.settings.register_profile("wmviz", deadline=None, derandomize=REQUIRE_ALL)
 hypothesis.settings.load_profile("wmviz")
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-CHROMIUM_PLACES = (
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
-    r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
-)
 
 
 def find_chromium() -> str | None:
     """Return the browser to test with; the variable WMVIZ_CHROMIUM names another."""
-    named = os.environ.get("WMVIZ_CHROMIUM")
-    if named:
-        return named
-    on_path = filter(None, map(shutil.which, CHROMIUM_NAMES))
-    return next(on_path, None) or next((place for place in CHROMIUM_PLACES if Path(place).exists()), None)
+    return look.chromium() or None
 
 
 def flink_is_missing() -> str | None:

@@ -373,8 +373,16 @@ def test_the_doctor_knows_the_machines_of_the_set_up(bootstrap: ModuleType) -> N
     assert f"3.{machine.NEWEST[1]}" in bootstrap.OTHER_PYTHONS
 
 
-def test_the_doctor_looks_for_the_browsers_of_the_tests() -> None:
-    assert (look.CHROMIUMS, look.CHROMIUM_PLACES) == (conftest.CHROMIUM_NAMES, conftest.CHROMIUM_PLACES)
+def test_a_browser_is_named_by_a_variable_or_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WMVIZ_CHROMIUM", "/somewhere/else")
+    assert look.chromium() == conftest.find_chromium() == "/somewhere/else"
+    monkeypatch.delenv("WMVIZ_CHROMIUM")
+    monkeypatch.setattr(look.shutil, "which", {"google-chrome": "/found/on/path"}.get)
+    assert look.chromium() == "/found/on/path"
+    monkeypatch.setattr(look.shutil, "which", lambda _: None)
+    monkeypatch.setattr(look, "CHROMIUM_PLACES", ("/nowhere",))
+    assert look.chromium() == ""
+    assert conftest.find_chromium() is None
 
 
 def test_it_reads_the_requirements_as_packaging_does() -> None:
