@@ -137,9 +137,21 @@ def test_results_and_watermark_equal_the_state_at_every_step(trace: Trace) -> No
 
 
 def merged(trace: Trace, window: AnyWindow, step: int) -> bool:
-    """Say whether some window of this stretch of time has become part of another by a step."""
-    rows = (row for row, kind in enumerate(trace.kind) if kind == Kind.MERGED and trace.step[row] <= step)
-    return any(trace.windows[trace.value[row]].window == window for row in rows)
+    """Say whether all windows that this stretch of time has lost, since it last was empty, are part of others now."""
+    alive, closed = set(), False
+    for row, kind in enumerate(trace.kind):
+        if trace.step[row] > step:
+            break
+        index = trace.value[row] if kind == Kind.MERGED else trace.subject[row]
+        if kind not in (Kind.ADDED, Kind.RELOADED, Kind.MERGED, Kind.CLEANED) or trace.windows[index].window != window:
+            continue
+        if kind in (Kind.ADDED, Kind.RELOADED):
+            closed = closed and bool(alive)
+            alive.add(index)
+        else:
+            closed = closed or kind == Kind.CLEANED
+            alive.discard(index)
+    return not closed
 
 
 def test_bands_follow_their_windows(trace: Trace) -> None:
@@ -333,3 +345,10 @@ def test_a_session_that_has_become_part_of_another_is_called_merged():
         "[6:25, 6:35)": "merged",
         "[6:40, 6:50)": "filling",
     }
+
+
+def test_a_stretch_of_which_one_session_ends_and_another_merges_is_closed():
+    rows = [["a", 1, "6:00"], ["b", 1, "6:00"], ["a", 1, "6:06"], ["a", 1, "6:40"]]
+    job = wmviz.Scenario.of(events=rows, window={"type": "session", "gap": "10 min"}, bound="1 min")
+    bands = {band["label"]: band["states"][-1][2] for band in picture_of(wmviz.simulate(job))["bands"]}
+    assert bands["[6:00, 6:10)"] == "closed, final"

@@ -82,7 +82,7 @@ class Band:
         self.last_ms = window.max_timestamp_ms
         self.alive = 0
         self.lost = False
-        self.merged = False
+        self.closed = False
         self.fires: list[Fire] = []
         self.states: list[tuple[int, State, bool]] = []
         self.values: dict[int, int] = {}
@@ -92,9 +92,9 @@ class Band:
         """Settle the state after something has changed at a step; the clock is the one that the windows go by."""
         if self.alive:
             state = State.FIRED if clock_ms >= self.last_ms else State.FILLING
-            self.lost = self.merged = False
+            self.lost = False
         elif self.states and not self.lost:
-            state = State.MERGED if self.merged else State.CLOSED
+            state = State.CLOSED if self.closed else State.MERGED
         else:
             state = State.NONE
         put_state(self.states, (step, state, bool(self.fires)))
@@ -329,27 +329,33 @@ class Marks:
         self._running[index] = None
         self._touched.add(index)
 
-    def _merged(self, step: int, row: int, index: int, old: int) -> None:
+    def _merged(self, step: int, _row: int, index: int, old: int) -> None:
         self._members.merged(step, index, old)
-        self._cleaned(step, row, old, 0)
-        self.bands[self.band_of[old]].merged = True
+        self._ended(old)
         self._status[old] = "merged"
 
     def _cleaned(self, _step: int, _row: int, index: int, _value: int) -> None:
+        self._ended(index)
+        self.bands[self.band_of[index]].closed = True
+        self._status[index] = "final" if self._firings[index] else "never fired"
+
+    def _ended(self, index: int) -> None:
+        """A window has no state any more."""
         self._alive.discard(index)
         band = self.bands[self.band_of[index]]
         band.alive -= 1
         if not band.alive:
             self._open.discard(self.band_of[index])
         self._running[index] = None
-        self._status[index] = "final" if self._firings[index] else "never fired"
         self._touched.add(index)
 
     def _revived(self, index: int) -> None:
         """A window has state, for the first time or again."""
         if index not in self._alive:
             self._alive.add(index)
-            self.bands[self.band_of[index]].alive += 1
+            band = self.bands[self.band_of[index]]
+            band.closed = band.closed and band.alive > 0
+            band.alive += 1
             self._open.add(self.band_of[index])
             self._status[index] = "provisional" if self._firings[index] else "filling"
 
@@ -358,9 +364,9 @@ class Marks:
     def _down(self, _step: int, _row: int, _subject: int, _value: int) -> None:
         self._fired.clear()
 
-    def _gone(self, step: int, row: int, index: int, _value: int) -> None:
+    def _gone(self, _step: int, _row: int, index: int, _value: int) -> None:
         """The state of a window is gone with its task."""
-        self._cleaned(step, row, index, 0)
+        self._ended(index)
         self._status[index] = "gone with the job"
         band = self.bands[self.band_of[index]]
         band.lost = not band.alive
