@@ -82,7 +82,8 @@ class Comparison:
         """Show the firings of both in one table, and what else differs below."""
         zone = self.ours.scenario.zone
         ours, flink = self.ours.outcomes(), self.flink.outcomes()
-        head = f"<tr><th>key</th><th>window</th><th>firing</th><th>{self.name}</th><th>Flink</th><th>same</th></tr>"
+        names = "".join(f"<th>{escape(name)}</th>" for name in ("key", "window", "firing", self.name, "Flink", "same"))
+        head = f"<tr>{names}</tr>"
         rows = "".join(
             _firing_row(key, ours.firings.get(key), flink.firings.get(key), zone)
             for key in sorted(ours.firings.keys() | flink.firings.keys(), key=_order)
