@@ -70,7 +70,7 @@ TWO_PARTITIONS = {place: two_partitions(place)[1] for place in ("source", "after
 
 # A piece of the prose → whether it is so.
 FACTS = {
-    "all 6,759 flights that left New York City from 8 to 14 July 2013": (
+    "all 6,759 flights that were to leave New York City from 8 to 14 July 2013": (
         len(FLIGHTS.scenario.events) + FLIGHTS.set_aside["line"].nunique() == 6_759
     ),
     "339 flights were cancelled or diverted": FLIGHTS.reasons()["landed is missing"] == 339,

