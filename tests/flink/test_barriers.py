@@ -63,7 +63,8 @@ def test_without_pyflink_a_recorded_run_is_shown(mode, monkeypatch):
 @pytest.mark.flink
 @pytest.mark.timeout(150)
 def test_a_job_that_takes_too_long_is_cancelled():
-    with pytest.raises(FlinkError, match="did not come to full buffers in time and was cancelled"):
+    # On a quick machine the buffers are full before they are first asked about: then the checkpoints take too long.
+    with pytest.raises(FlinkError, match="did not come to (full buffers|3 checkpoints) in time and was cancelled"):
         barriers(limit_s=0.1)
 
 

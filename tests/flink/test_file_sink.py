@@ -32,8 +32,8 @@ def test_without_checkpoints_nothing_is_visible_before_the_end(flink):
 
 
 def test_a_job_that_takes_too_long_is_cancelled(flink):
-    with pytest.raises(FlinkError, match=r"did not end within 0\.5 s and was cancelled"):
-        write_files(limit_s=0.5)
+    with pytest.raises(FlinkError, match=r"did not end within 0\.05 s and was cancelled"):
+        write_files(limit_s=0.05)
 
 
 @pytest.mark.parametrize(("checkpoints", "check"), [(True, check_with_checkpoints), (False, check_without)])

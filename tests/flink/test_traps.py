@@ -38,8 +38,8 @@ def test_with_checkpoints_a_wrong_python_is_not_even_an_error():
 @pytest.mark.flink
 @pytest.mark.timeout(170)
 def test_a_program_that_takes_too_long_is_cancelled_and_shows_nothing():
-    done = trap("no-watermark-interval").run(limit_s=0.5)
-    assert done.broken.error == "The Flink job did not end within 0.5 s and was cancelled."
+    done = trap("no-watermark-interval").run(limit_s=0.05)
+    assert done.broken.error == "The Flink job did not end within 0.05 s and was cancelled."
     assert not done.shown
     assert done.verdict.startswith("These runs do not show the trap")
     names = startup.job().get_gateway().jvm.System.getProperties().keySet()
