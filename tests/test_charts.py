@@ -449,7 +449,6 @@ CELLS = (
 
 
 @pytest.mark.browser
-@pytest.mark.timeout(240)
 def test_jupyterlab_draws_them_without_the_network(chromium_path: str, tmp_path: Path) -> None:
     from playwright.sync_api import sync_playwright
 

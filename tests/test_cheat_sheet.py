@@ -101,7 +101,6 @@ def as_written(default):
     return default.toMillis() if default.getClass().getName() == "java.time.Duration" else default.toString()
 
 
-@pytest.mark.timeout(120)
 def test_it_prints_on_one_page(chromium_path, tmp_path):
     from playwright.sync_api import sync_playwright
 

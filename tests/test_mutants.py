@@ -11,7 +11,7 @@ from wmviz.comparison import compare
 from wmviz.engine import sinks, triggers, watermarks, window_operator
 from wmviz.engine.longs import wrap
 
-pytestmark = [pytest.mark.flink, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.flink
 
 WindowOperator = window_operator.WindowOperator
 

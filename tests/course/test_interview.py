@@ -193,7 +193,6 @@ def test_a_card_plays_its_scenario():
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_flink_says_the_same_to_every_job_of_a_card_that_it_can_replay(flink):
     from wmviz.comparison import compare
     from wmviz.flink.limits import replayable
@@ -223,7 +222,6 @@ BEHIND = wmviz.scenario("sql-watermark").replace(
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("frame", "refused"),
     [
@@ -237,7 +235,6 @@ def test_over_refuses_all_behind_the_watermark_only_if_its_frame_goes_back_to_th
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_an_interval_join_of_sql_pairs_a_late_row_with_what_it_has_kept(flink):
     pairs = (
         "SELECT a.id AS a, b.id AS b FROM events a JOIN events b ON a.key = b.key "
@@ -249,7 +246,6 @@ def test_an_interval_join_of_sql_pairs_a_late_row_with_what_it_has_kept(flink):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_state_has_a_ttl_by_the_servers_clock_only(flink):
     from wmviz.flink import startup
 
@@ -260,7 +256,6 @@ def test_state_has_a_ttl_by_the_servers_clock_only(flink):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_an_interval_join_has_a_side_output_for_late_events_and_a_window_join_has_a_lateness(flink):
     from wmviz.flink import startup
 

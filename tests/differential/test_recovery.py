@@ -2,8 +2,6 @@
 
 import random
 
-import pytest
-
 from tests.differential.oracle import disagreement
 from tests.semantics.on_flink import outputs_of_all
 
@@ -43,7 +41,6 @@ def case(seed):
     return {"id": f"recovery {seed}", "mechanism": "recovery", "params": params, "input": steps}
 
 
-@pytest.mark.timeout(600)
 def test_windows_after_a_crash(flink):
     cases = [case(seed) for seed in range(CASES)]
     for first in range(0, CASES, IN_ONE_JOB):

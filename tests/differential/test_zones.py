@@ -2,8 +2,6 @@
 
 import random
 
-import pytest
-
 from tests.differential.java import java_function
 from tests.differential.local_windows import expected, on_flink
 from tests.semantics.cases import files, load
@@ -107,7 +105,6 @@ def shares_timers(case):
     return any(len(set(times)) < len(times) for times in timers)
 
 
-@pytest.mark.timeout(300)
 class TestWindowsOfSql:
     def test_group_windows_fire_when_ours_do_with_the_same_events(self, flink):
         cases = [case for case in map(random_case, range(80)) if not shares_timers(case)]

@@ -51,7 +51,6 @@ CHECKS = {"source": check_held, "after": check_not_held, "off": check_not_held}
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(150)
 @pytest.mark.parametrize("where", CHECKS)
 def test_only_alignment_on_the_source_holds_the_fast_one(where):
     run = align(where)
@@ -63,7 +62,6 @@ def test_only_alignment_on_the_source_holds_the_fast_one(where):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(150)
 def test_flink_tells_the_drift_but_not_the_wait_of_a_whole_source(monkeypatch):
     """A reader of metrics finds a drift above 0 while the source waits, no paused time, and time spent idle."""
     rest = Rest(f"localhost:{free_port()}")
@@ -101,14 +99,12 @@ def test_flink_tells_the_drift_but_not_the_wait_of_a_whole_source(monkeypatch):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(60)
 def test_a_job_that_takes_too_long_is_cancelled():
     with pytest.raises(FlinkError, match=r"did not end within 2 s and was cancelled"):
         align(limit_s=2)
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(90)
 def test_an_interrupt_cancels_the_job(monkeypatch):
     def tasks():
         threads = startup.job().get_gateway().jvm.java.lang.Thread.getAllStackTraces().keySet()
@@ -134,7 +130,6 @@ def test_an_interrupt_cancels_the_job(monkeypatch):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 def test_the_program_runs_alone(tmp_path):
     program = alignment_code().save(tmp_path)
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=180, cwd=tmp_path)

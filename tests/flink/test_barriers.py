@@ -37,7 +37,6 @@ CHECKS = {"aligned": check_aligned, "unaligned": check_unaligned, "at-least-once
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(400)
 def test_on_real_flink_unaligned_barriers_overtake():
     done = {mode: barriers(mode) for mode in CHECKS}
     for mode, check in CHECKS.items():
@@ -61,10 +60,9 @@ def test_without_pyflink_a_recorded_run_is_shown(mode, monkeypatch):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(150)
 def test_a_job_that_takes_too_long_is_cancelled():
     # On a quick machine the buffers are full before they are first asked about: then the checkpoints take too long.
-    with pytest.raises(FlinkError, match="did not come to (full buffers|3 checkpoints) in time and was cancelled"):
+    with pytest.raises(FlinkError, match=r"did not come to (full buffers|3 checkpoints) in time and was cancelled"):
         barriers(limit_s=0.1)
 
 

@@ -82,7 +82,6 @@ def test_without_pyflink_a_recorded_run_is_diagnosed(monkeypatch):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(400)
 def test_a_job_runs_in_this_process_and_its_cause_is_found(flink):
     with broken_job("more-subtasks-than-partitions").run() as running:
         time.sleep(14)
@@ -94,7 +93,6 @@ def test_a_job_runs_in_this_process_and_its_cause_is_found(flink):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(400)
 def test_a_side_output_that_is_never_asked_for_makes_the_job_fail(flink, monkeypatch):
     """PyFlink's window hands the late record to the main stream, where it has the wrong type; the diagnosis says so."""
     job = broken_job("unread-side-output")
@@ -113,7 +111,6 @@ def test_a_side_output_that_is_never_asked_for_makes_the_job_fail(flink, monkeyp
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(400)
 def test_the_saved_program_runs_alone_and_the_terminal_reads_it(flink, tmp_path):
     job = broken_job("bound-too-small")
     port = free_port()

@@ -9,7 +9,7 @@ import wmviz
 from wmviz.flink import broken
 from wmviz.flink.broken import AFTER_SOURCE, BOUND_2_S, JOBS, ON_SOURCE, SILENT, STEADY, BrokenJob
 
-pytestmark = [pytest.mark.flink, pytest.mark.timeout(500)]
+pytestmark = pytest.mark.flink
 
 SETTLE_S, WAIT_S = 20, 5
 SLOW = """\

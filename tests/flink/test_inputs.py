@@ -12,7 +12,7 @@ from wmviz.engine import multiplexer, subtasks, valve, watermarks
 from wmviz.flink import FlinkError, code, limits, replay
 from wmviz.times import MAX_MS, time_ms
 
-pytestmark = [pytest.mark.flink, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.flink
 
 NUMBER = 100
 BEHIND = [["r9", 1000, "6:15", "8:05:20", 1], ["r7", 1000, "8:30", "8:05:22", 0], ["r7", 1000, "8:31", "8:05:24", 0]]

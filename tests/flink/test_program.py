@@ -97,7 +97,6 @@ def test_the_forms_differ_in_the_strategy():
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_a_program_alone_reports_the_same_as_run(tmp_path):
     scenario = wmviz.scenario("leaderboard")
     report = report_of(run_alone(code(scenario), tmp_path))
@@ -106,7 +105,6 @@ def test_a_program_alone_reports_the_same_as_run(tmp_path):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_a_program_with_ticks_and_a_file_of_events_reports_the_same_as_run(tmp_path):
     scenario = wmviz.scenario("busy-saturday").sample(20)
     scenario = scenario.replace(emission="interval", interval="1 min", late_to="drop", lateness=0, aggregate="average")
@@ -116,7 +114,6 @@ def test_a_program_with_ticks_and_a_file_of_events_reports_the_same_as_run(tmp_p
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_a_program_with_several_inputs_reports_the_same_as_run(tmp_path):
     scenario = wmviz.scenario("idle-bet").replace(end_of_input="9:01")
     report = report_of(run_alone(code(scenario), tmp_path))
@@ -125,7 +122,6 @@ def test_a_program_with_several_inputs_reports_the_same_as_run(tmp_path):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_at_work_nothing_in_a_short_list_is_late(tmp_path):
     """The form of work shows why the replay form is needed: no event meets a watermark, all windows fire at the end."""
     scenario = wmviz.scenario("leaderboard")

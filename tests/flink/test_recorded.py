@@ -59,7 +59,6 @@ def test_a_report_survives_its_file():
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 def test_recordings_are_what_flink_reports_now(flink):
     found = [found for found in recorded.recordings() if len(found.scenario.events) < 100]
     for now, then in zip(flink.run_many([f.scenario for f in found]), found, strict=True):

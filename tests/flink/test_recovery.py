@@ -19,7 +19,6 @@ RIGHT = {"a": 100, "b": 100, "c": 100}
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 def test_a_source_that_goes_back_counts_right_and_works_twice():
     done = recover(limit_s=100)
     assert done.is_right
@@ -32,7 +31,6 @@ def test_a_source_that_goes_back_counts_right_and_works_twice():
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 def test_a_list_cannot_go_back_and_counts_wrong():
     done = recover("list", limit_s=100)
     assert not done.is_right
@@ -43,7 +41,6 @@ def test_a_list_cannot_go_back_and_counts_wrong():
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 def test_a_cluster_loses_a_taskmanager_and_counts_right(monkeypatch):
     looks = []
 

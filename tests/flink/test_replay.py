@@ -8,7 +8,7 @@ from wmviz.comparison import compare
 from wmviz.flink import FlinkError, limits, record
 from wmviz.times import time_ms
 
-pytestmark = [pytest.mark.flink, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.flink
 
 NUMBER = 100
 

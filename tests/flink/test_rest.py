@@ -232,7 +232,6 @@ def test_watching_sees_a_job_behind_a_port(address):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 def test_a_real_job_is_seen_while_it_runs():
     java = startup.job().get_gateway().jvm
     from pyflink.common import Configuration, Time, Types

@@ -61,7 +61,6 @@ FORMS = [
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(280)
 @pytest.mark.parametrize(("scenario", "choices", "check"), FORMS)
 def test_on_real_flink(scenario, choices, check):
     check(resume(scenario, **choices))
@@ -99,7 +98,6 @@ def some_scenario(seed):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(280)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_random_events_and_changes_come_out_alike(seed):
     done = resume(some_scenario(seed))
@@ -114,14 +112,12 @@ def test_the_random_scenarios_are_worth_the_time():
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(120)
 def test_a_job_that_takes_too_long_is_cancelled():
     with pytest.raises(FlinkError, match=r"did not come to r4471@6:30('s watermark)? in time and was cancelled"):
         resume(limit_s=0.1)
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 def test_the_program_runs_alone(tmp_path):
     path = resume_code().save(tmp_path)
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=190, cwd=tmp_path)

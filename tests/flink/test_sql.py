@@ -14,8 +14,6 @@ from wmviz.flink import FlinkError, code, limits, program, sql
 from wmviz.scenario import Event, Scenario, Window
 from wmviz.times import MIN_MS, time_ms
 
-pytestmark = pytest.mark.timeout(500)
-
 NUMBER = 30
 HOUR_MS = 3_600_000
 CATALOGUE = ("sql-watermark", "sql-pushed-down")

@@ -21,7 +21,6 @@ def days(zone):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("zone", "by_function"), [("Europe/Berlin", 8), ("Asia/Tokyo", 4)])
 def test_window_table_functions_lose_days_where_clocks_never_change(flink, zone, by_function):
     """The lesson says so of Flink 2.3.0; if a later Flink is right, the lesson must change."""
@@ -30,7 +29,6 @@ def test_window_table_functions_lose_days_where_clocks_never_change(flink, zone,
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_every_change_is_there_in_order(flink):
     changes = query(morning(**SQL), "SELECT key, SUM(`value`) AS metres FROM events GROUP BY key")
     of_r9 = changes[changes["key"] == "r9"]
@@ -39,7 +37,6 @@ def test_every_change_is_there_in_order(flink):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_what_flink_refuses_is_a_sentence(flink):
     with pytest.raises(FlinkError, match=r"The Flink job failed: .*requires the timecol is a time attribute"):
         query(

@@ -49,7 +49,6 @@ def test_a_python_without_its_shared_library_is_told_what_to_install(monkeypatch
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 def test_a_job_that_does_not_end_is_cancelled(flink):
     scenario = wmviz.scenario("leaderboard")
     with pytest.raises(FlinkError, match=r"did not end within 0.05 s and was cancelled"):
@@ -58,7 +57,6 @@ def test_a_job_that_does_not_end_is_cancelled(flink):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 def test_a_failing_job_says_its_last_cause():
     job, classes = startup.job(), replay.jar()
     from pyflink.common import Types
@@ -78,7 +76,6 @@ def test_a_failing_job_says_its_last_cause():
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 def test_another_connection_to_java_finds_the_same_classes(flink):
     """The garbage collector of another thread may open one; then Java answers in another thread."""
     gateway = startup.job().get_gateway()
@@ -94,7 +91,6 @@ def test_another_connection_to_java_finds_the_same_classes(flink):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 def test_runs_leave_nothing_behind(flink, monkeypatch, tmp_path):
     scenario = wmviz.scenario("leaderboard")
     flink.run(scenario)
@@ -111,7 +107,6 @@ def test_runs_leave_nothing_behind(flink, monkeypatch, tmp_path):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for the process in /proc")
 def test_the_jvm_ends_with_the_process():
     program = """

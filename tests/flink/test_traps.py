@@ -17,7 +17,6 @@ LOST = ["assigner-before-idleness", "assigner-before-alignment", "assigner-on-th
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(170)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_broken_program_has_the_symptom_and_the_mended_one_has_not(name):
     done = trap(name).run()
@@ -26,7 +25,6 @@ def test_the_broken_program_has_the_symptom_and_the_mended_one_has_not(name):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(170)
 def test_with_checkpoints_a_wrong_python_is_not_even_an_error():
     """Flink restarts the job again and again, and nothing is printed."""
     broken = trap("wrong-python").broken
@@ -36,7 +34,6 @@ def test_with_checkpoints_a_wrong_python_is_not_even_an_error():
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(170)
 def test_a_program_that_takes_too_long_is_cancelled_and_shows_nothing():
     done = trap("no-watermark-interval").run(limit_s=0.05)
     assert done.broken.error == "The Flink job did not end within 0.05 s and was cancelled."
@@ -47,7 +44,6 @@ def test_a_program_that_takes_too_long_is_cancelled_and_shows_nothing():
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(170)
 def test_a_program_runs_alone(tmp_path):
     path = trap("wrong-field").mended.save(tmp_path)
     command = [sys.executable, "-W", "ignore", str(path)]

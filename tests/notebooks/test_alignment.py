@@ -220,7 +220,6 @@ def run_on_flink(strategy=None, **settings):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(150)
 def test_on_flink_sources_of_different_groups_do_not_hold_each_other(flink):
     def own_group(job):
         groups = iter(("one", "another"))
@@ -240,7 +239,6 @@ def test_on_flink_sources_of_different_groups_do_not_hold_each_other(flink):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(150)
 def test_on_flink_checkpoints_are_complete_while_a_source_waits(flink, tmp_path):
     complete, over = {}, threading.Event()
 
@@ -272,7 +270,6 @@ def test_on_flink_checkpoints_are_complete_while_a_source_waits(flink, tmp_path)
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(150)
 def test_on_flink_a_python_assigner_on_the_source_is_ignored(flink):
     """The strategy on the source with an assigner in Python: the numbers have no event time at all."""
 

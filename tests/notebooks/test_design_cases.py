@@ -4,8 +4,6 @@ import os
 import re
 from unittest.mock import patch
 
-import pytest
-
 import wmviz
 from tests.notebooks.prose import HeldProse, read_lesson
 from wmviz.course.interview.cases import BILLING, CLICKS, FRAUD, SENSORS, first_alarm, rows_of, tried, wait, with_event
@@ -216,7 +214,6 @@ def test_a_job_that_never_fires_has_no_wait():
     assert first_alarm(silent, "u1", 1) == "no alarm"
 
 
-@pytest.mark.timeout(300)
 def test_flink_says_the_same_of_every_design_that_it_can_replay(flink):
     """Replay all designs without a crash at once; those with one are replayed without it."""
     scenarios = [

@@ -310,7 +310,6 @@ def firings(outputs):
     return [(f["key"], tuple(f["window"]), tuple(f["elements"]), f["at_watermark"]) for f in fires]
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("flink")
 def test_the_windows_of_the_jobs_that_crash_are_those_of_flink():
     names = ["crash", "overwrite", "sink"]

@@ -206,7 +206,6 @@ with process.execute_and_collect() as numbers:
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(200)
 def test_the_worker_of_a_local_job_is_a_thread_of_this_program():
     """In process mode, too: PyFlink starts a process for the worker on a cluster only.
 

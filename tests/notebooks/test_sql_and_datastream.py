@@ -157,7 +157,6 @@ def test_the_lesson_shows_all_of_the_program():
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_flink_reads_the_table_and_its_plan_shows_where_the_watermark_is_made(flink):
     """The table of the prose with a connector that is there; it takes no watermark in."""
     from wmviz.flink import startup
@@ -187,7 +186,6 @@ HOURS = """
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_flink_says_which_steps_keep_the_time_attribute(flink):
     for step, keeps in STEPS.items():
         ask = f"WITH step AS ({step}) {HOURS}"
@@ -199,7 +197,6 @@ def test_flink_says_which_steps_keep_the_time_attribute(flink):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_on_flink_a_top_n_keeps_the_time_attribute_and_loses_what_it_gives_out_later(flink):
     best = (
         "SELECT key, rowtime FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY key ORDER BY `value` DESC) AS place "
@@ -213,7 +210,6 @@ def test_on_flink_a_top_n_keeps_the_time_attribute_and_loses_what_it_gives_out_l
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_on_flink_a_table_function_alone_drops_nothing(flink):
     ask = "SELECT id FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(rowtime), INTERVAL '1' HOUR))"
     assert list(wmviz.flink.query(QUERY, ask)["id"]) == [event.id for event in QUERY.events]
@@ -227,7 +223,6 @@ EMIT = {
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("options", "again"), [(1, False), (3, True)])
 def test_on_flink_the_older_windows_fire_again_with_three_options_only(flink, options, again, monkeypatch):
     from pyflink.table import StreamTableEnvironment

@@ -7,7 +7,6 @@ from tests.semantics.on_flink import outputs_of_all, runs
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(300)
 def test_flink_gives_what_the_cases_say():
     cases = [case for path in files() for case in load(path) if runs(case)]
     differ = {

@@ -16,7 +16,7 @@ from wmviz.stage.player import module_text
 from wmviz.stage.subject import show
 from wmviz.stage.telling import told
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.browser
 
 LEADERBOARD = wmviz.scenario("leaderboard")
 TRACE = wmviz.simulate(LEADERBOARD)

@@ -166,11 +166,9 @@ def test_the_still_of_both_draws_both(name: str) -> None:
 # ------------------------------------------------------------------------------------------------- in a browser
 
 browser = pytest.mark.browser
-limit = pytest.mark.timeout(120)
 
 
 @browser
-@limit
 def test_a_page_shows_ours_above_flinks_with_what_differs_marked(tmp_path: Path, open_page) -> None:
     page = open_page(save_html(LEADERBOARD, tmp_path / "both.html", mutated()).as_uri())
     page.locator(".wmviz-plane-box").focus()
@@ -195,7 +193,6 @@ def test_a_page_shows_ours_above_flinks_with_what_differs_marked(tmp_path: Path,
 
 
 @browser
-@limit
 def test_a_page_of_flink_says_what_is_not_observed(tmp_path: Path, open_page) -> None:
     trace = flink("finished-input")
     page = open_page(save_html(trace, tmp_path / "flink.html").as_uri())

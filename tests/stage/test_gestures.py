@@ -15,7 +15,7 @@ from wmviz.scenario import Scenario
 from wmviz.stage.player import module_text, style_text
 from wmviz.trace import Status
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.browser
 
 LEADERBOARD = wmviz.scenario("leaderboard")
 QUIET = wmviz.scenario("quiet-partition")

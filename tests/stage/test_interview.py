@@ -9,7 +9,7 @@ from tests.stage.jupyter import START_MS, write_notebook
 from wmviz import course
 from wmviz.course.interview.mock import RUBRIC
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 CELL = 'from wmviz import course\ncourse.mock("mid", minutes=6, seed=3)'
 

@@ -10,7 +10,7 @@ from tests.stage.jupyter import run_all_cells, write_notebook
 from tests.stage.test_browser import READ, assert_shows
 from wmviz.stage.picture import picture_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 LEADERBOARD = wmviz.scenario("leaderboard")
 CELLS = (

@@ -111,7 +111,6 @@ def test_the_still_and_the_text_tell_nothing() -> None:
 # --------------------------------------------------------------------------------------------------- a reader
 
 browser = pytest.mark.browser
-limit = pytest.mark.timeout(120)
 SCORE = ".wmviz-score"
 
 
@@ -134,7 +133,6 @@ def forward_to(page, number: int) -> None:
 
 
 @browser
-@limit
 def test_a_reader_answers_by_keyboard_alone(page) -> None:
     questions = asked(LEADERBOARD)
     trace = wmviz.simulate(LEADERBOARD)
@@ -167,7 +165,6 @@ def test_a_reader_answers_by_keyboard_alone(page) -> None:
 
 
 @browser
-@limit
 def test_a_wrong_answer_is_told_with_its_reason(page) -> None:
     forward_to(page, 1)
     page.keyboard.type("6:19")
@@ -180,7 +177,6 @@ def test_a_wrong_answer_is_told_with_its_reason(page) -> None:
 
 
 @browser
-@limit
 def test_a_window_is_answered_by_a_click_on_it(page) -> None:
     forward_to(page, 1)
     page.get_by_role("button", name="Skip").click()
@@ -198,7 +194,6 @@ def test_a_window_is_answered_by_a_click_on_it(page) -> None:
 
 
 @browser
-@limit
 def test_whoever_looks_ahead_has_skipped(page) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Escape")
@@ -217,7 +212,6 @@ def test_whoever_looks_ahead_has_skipped(page) -> None:
 
 
 @browser
-@limit
 def test_the_life_of_an_event_does_not_tell_what_is_to_come(tmp_path: Path, open_page) -> None:
     page = open_page(save_html(LEADERBOARD, tmp_path / "late.html", predict="late").as_uri())
     forward_to(page, 1)
@@ -233,7 +227,6 @@ def test_the_life_of_an_event_does_not_tell_what_is_to_come(tmp_path: Path, open
 
 
 @browser
-@limit
 def test_it_stops_by_itself_while_it_plays_and_the_still_tells_nothing(tmp_path: Path, open_page) -> None:
     path = save_html(LEADERBOARD, tmp_path / "play.html", predict=["firings"])
     assert "side output:" not in re.sub(r"<script.*?</script>", "", path.read_text(), flags=re.DOTALL)

@@ -143,7 +143,6 @@ CUT_OFF = """() => {
   return cut;
 }"""
 browser = pytest.mark.browser
-limit = pytest.mark.timeout(170)
 
 
 @pytest.fixture
@@ -187,7 +186,6 @@ def at(page) -> str:
 
 
 @browser
-@limit
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_nothing_is_cut_off_on_any_slide(open_deck, deck, width, height):
     page = open_deck(width, height)
@@ -217,7 +215,6 @@ SMALLEST = """() => Math.min(...[...document.querySelectorAll("main > section.he
 
 
 @browser
-@limit
 def test_the_last_row_can_read_each_slide_of_text(open_deck, deck):
     page = open_deck(1280, 800)
     sizes = {}
@@ -232,7 +229,6 @@ def test_the_last_row_can_read_each_slide_of_text(open_deck, deck):
 
 
 @browser
-@limit
 def test_a_question_stops_before_it_is_told(open_deck):
     page = open_deck(1280, 800)
     onto(page, "ask")
@@ -250,7 +246,6 @@ def test_a_question_stops_before_it_is_told(open_deck):
 
 
 @browser
-@limit
 def test_a_stage_plays_without_a_network_and_the_keys_of_a_presenter_leave_it(open_deck):
     page = open_deck(1280, 800)
     onto(page, "stage")
@@ -271,7 +266,6 @@ def test_a_stage_plays_without_a_network_and_the_keys_of_a_presenter_leave_it(op
 
 
 @browser
-@limit
 def test_a_stage_in_predict_mode_asks_and_judges(open_deck):
     page = open_deck(1024, 768)
     for nth in range(page.evaluate("document.querySelectorAll('main > .stage').length")):
@@ -295,7 +289,6 @@ def test_a_stage_in_predict_mode_asks_and_judges(open_deck):
 
 
 @browser
-@limit
 def test_the_stage_fits_again_when_the_window_changes(open_deck):
     page = open_deck(1280, 800)
     onto(page, "stage")

@@ -8,7 +8,7 @@ import wmviz
 from tests.stage.jupyter import START_MS, write_notebook
 from wmviz import course
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 CELL = 'import wmviz\nfrom wmviz import course\nv = course.vote(wmviz.scenario("leaderboard"))\nv'
 

@@ -10,7 +10,7 @@ from tests.stage.test_picture import RUNNING
 from wmviz.stage import save_html
 from wmviz.stage.picture import picture_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.browser
 
 LEADERBOARD = wmviz.scenario("leaderboard")
 TRACE = wmviz.simulate(LEADERBOARD)

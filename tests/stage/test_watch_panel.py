@@ -9,7 +9,7 @@ from tests.stage.jupyter import START_MS, write_notebook
 from wmviz.diagnosis import answers
 from wmviz.flink.broken import RECORDINGS
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 THREADS = """\
 import threading

@@ -313,7 +313,6 @@ def test_a_program_is_whole_and_formatted(name, mark):
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(170)
 @pytest.mark.parametrize("name", TRAPS)
 def test_flink_does_now_what_was_recorded(name):
     assert TRAPS[name].run() == TRAPS[name].recorded
@@ -331,7 +330,6 @@ PROGRAMS = [
 
 
 @pytest.mark.flink
-@pytest.mark.timeout(170)
 @pytest.mark.parametrize(("task", "text", "is_right"), PROGRAMS, ids=[f"{t}-{i}" for i, (t, *_) in enumerate(PROGRAMS)])
 def test_flink_says_the_same_of_a_program(task, text, is_right):
     lines = run_program(whole(text, task)).lines
