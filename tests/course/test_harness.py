@@ -5,6 +5,8 @@ import pytest
 import wmviz
 from wmviz import course
 from wmviz.course.answers import AnswerError
+from wmviz.course.harness import _Barriers
+from wmviz.engine.barriers import CheckpointBarrier
 from wmviz.times import MIN_MS
 
 LEADERBOARD = wmviz.scenario("leaderboard")
@@ -116,6 +118,33 @@ def test_the_right_barrier_handler_changes_nothing():
     own = course.run_with(Aligned, BARRIERS, "barriers")
     assert same(own, BARRIERS)
     assert own.table().to_dict("list") == wmviz.simulate(BARRIERS).table().to_dict("list")
+
+
+@pytest.fixture
+def gate():
+    """Give a handler as the engine has it, and what it asks for."""
+    asked = []
+
+    class Out:
+        def __getattr__(self, name):
+            return lambda *given: asked.append((name, *given))
+
+    return _Barriers(Aligned, 3, Out()), asked
+
+
+def test_a_newer_barrier_lets_go_of_what_was_blocked_for_an_older_one(gate):
+    handler, asked = gate
+    handler.process_barrier(CheckpointBarrier(1), 0)
+    handler.process_barrier(CheckpointBarrier(2), 1)
+    assert asked == [("block_consumption", 0), ("resume_consumption", 0), ("block_consumption", 1)]
+
+
+def test_a_handler_is_not_asked_about_a_checkpoint_that_was_cancelled(gate):
+    handler, asked = gate
+    handler.process_barrier(CheckpointBarrier(1), 0)
+    handler.process_cancellation(1, 1)
+    handler.process_barrier(CheckpointBarrier(1), 2)
+    assert asked == [("block_consumption", 0), ("resume_consumption", 0)]
 
 
 class Hasty(Aligned):

@@ -98,8 +98,13 @@ def ask(flink):
 def asked_of_flink(apply, channels, listed):
     """Give what Flink's handler wants done at each barrier of aligned checkpoints, in the words of the sheet."""
     apply(f"new aligned {channels} true")
-    answers = (apply(f"barrier {channel} {number} aligned 0 0") for channel, number in listed)
-    return ["snapshot" if "triggerCheckpoint" in answer else "block" for answer in answers]
+    return [_in_words(apply(f"barrier {channel} {number} aligned 0 0")) for channel, number in listed]
+
+
+def _in_words(answer):
+    if "triggerCheckpoint" in answer:
+        return "snapshot"
+    return "block" if "blockConsumption" in answer else "pass"
 
 
 def test_what_the_sheet_compares_a_handler_with_is_flinks(flink):

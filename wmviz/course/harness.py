@@ -41,7 +41,8 @@ def run_with(own: Any, scenario: Scenario, piece: str = "generator") -> Trace:
           the watermark that goes through now, or None if there is no new one.
         - ``"barriers"``: a class with ``on_barrier(channel, checkpoint_id)``, made with the number of channels. It
           returns ``"block"`` to stop reading that channel, ``"snapshot"`` to store the state now and read all channels
-          again, or ``"pass"`` to go on reading.
+          again, or ``"pass"`` to go on reading. If it blocks a channel for a newer checkpoint, those that were blocked
+          for an older one are read again.
         - ``"window start"``: a function ``start(timestamp_ms, offset_ms, size_ms)`` that gives the start of the window
           that a time is in, for tumbling windows; for sliding ones it is given the slide as the size, and the other
           windows of the time follow from the one that starts last.
@@ -234,14 +235,20 @@ class _Barriers:
     def __init__(self, maker: Any, channels: int, out: BarrierOutput) -> None:
         self._own, self._out = made(maker, channels, "on_barrier"), out
         self._blocked: set[int] = set()
+        self._current = self._cancelled = 0
 
     def process_barrier(self, barrier: CheckpointBarrier, channel: int) -> None:
         """Do what the learner's handler says about a barrier."""
+        if barrier.id <= self._cancelled:
+            return
         answer = called(self._own.on_barrier, "on_barrier", channel, barrier.id)
         if answer not in ("block", "snapshot", "pass"):
             raise AnswerError(f'on_barrier gives {answer!r}. Let it return "block", "snapshot" or "pass".')
         if answer == "pass":
             return
+        if barrier.id > self._current:
+            self._resume()  # an older checkpoint that is still waited for is given up
+            self._current = barrier.id
         self._blocked.add(channel)  # for the moment of the snapshot, too, as in Flink
         self._out.block_consumption(channel)
         if answer == "snapshot":
@@ -249,7 +256,8 @@ class _Barriers:
             self._resume()
 
     def process_cancellation(self, checkpoint_id: int, channel: int) -> None:
-        """Let all channels go on."""
+        """Let all channels go on; what is still to come of this checkpoint is passed over."""
+        self._cancelled = max(self._cancelled, checkpoint_id)
         self._resume()
 
     def process_announcement(self, barrier: CheckpointBarrier, channel: int) -> None:

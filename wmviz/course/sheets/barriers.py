@@ -190,9 +190,9 @@ def handler() -> Task:
 
 
 _HANDLER_HINTS = (
-    "Remember from which channels the barrier of this checkpoint has come.",
-    'As long as one is missing: "block". When the last one comes: "snapshot".',
-    "Then forget them: the next checkpoint begins anew.",
+    "Remember which checkpoint you wait for, and from which channels its barrier has come.",
+    'As long as one is missing: "block". When the last one comes: "snapshot". The next checkpoint begins anew.',
+    'A higher id begins anew, too, in the middle of a wait. A lower id comes too late: "pass".',
 )
 
 
@@ -226,14 +226,32 @@ def _flink_slip(maker: Any) -> str | None:
     """Ask the learner's handler what Flink's was asked, and say where it answers something else."""
     for case in ON_FLINK:
         own = made(maker, case["channels"], "on_barrier")
+        newest = 0
         for (channel, number), due in zip(case["barriers"], case["asked"], strict=True):
             answer = called(own.on_barrier, "on_barrier", channel, number)
             if answer != due:
                 return (
                     f"With {case['channels']} channels, at the barrier of checkpoint {number} on channel {channel}, "
-                    f'Flink\'s own handler wants "{due}", and yours {answer!r}.'
+                    f'Flink\'s own handler wants "{due}", and yours {answer!r}. {_thought(number, newest, due, answer)}'
                 )
+            newest = max(newest, number)
     return None
+
+
+def _thought(number: int, newest: int, due: str, answer: object) -> str:
+    """Name the thought behind a wrong answer to a barrier, given the highest id before it."""
+    if number < newest:
+        return (
+            f"Checkpoint {newest} has begun before, so checkpoint {number} is given up, and its barrier is an old one: "
+            "nobody waits for it, and nobody counts it."
+        )
+    if number > newest and answer == "pass":
+        return f"The checkpoint before it will never be complete: checkpoint {number} takes its place at once."
+    if due == "block" and answer == "snapshot":
+        return "Only barriers with the same id belong together: those of another checkpoint do not count."
+    if due == "snapshot":
+        return f"All barriers of checkpoint {number} are there now. Those with another id play no part."
+    return "Its channel must wait until the barriers of all channels are there."
 
 
 def _completed(trace: Trace) -> list[tuple[int, int]]:
