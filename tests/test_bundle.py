@@ -119,7 +119,7 @@ def change(bundle: Path, **values: object) -> None:
 def install(bundle: Path, *arguments: str) -> str:
     """Run the installer, which must refuse; give its last sentence."""
     command = [sys.executable, str(bundle / "install.py"), *arguments]
-    done = subprocess.run(command, cwd=bundle.parent, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, cwd=bundle.parent, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 1, done.stderr
     return done.stderr.splitlines()[-1]
 

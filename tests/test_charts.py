@@ -417,7 +417,7 @@ def test_lengths_of_time_are_as_precise_as_needed() -> None:
 
 def python(code: str) -> str:
     """Run code in a process of its own."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -460,6 +460,7 @@ def test_jupyterlab_draws_them_without_the_network(chromium_path: str, tmp_path:
     with jupyterlab(folder, home) as address, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=chromium_path, args=CHROMIUM_FLAGS)
         page = chromium.new_page(viewport={"width": 1280, "height": 2_400})
+        page.set_default_timeout(START_MS)
         page.route(
             lambda url: not url.startswith(address), lambda route: (abroad.append(route.request.url), route.abort())
         )

@@ -1091,7 +1091,7 @@ def test_tls_with_an_authority_of_ones_own(tmp_path, flink_like):
         "-out",
         certificate,
     ]
-    subprocess.run([*made, *subject], check=True, capture_output=True, timeout=60)
+    subprocess.run([*made, *subject], check=True, capture_output=True, timeout=600)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     flink_like.socket = context.wrap_socket(flink_like.socket, server_side=True)
@@ -1199,6 +1199,6 @@ def test_it_runs_as_a_program_without_pyflink_or_pandas():
         "assert not {'pandas', 'pyflink', 'ipywidgets', 'altair'} & set(sys.modules)"
     )
     path = str(RECORDINGS / "steady-traffic.json")
-    done = subprocess.run([sys.executable, "-c", code, "diagnose", path], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, "diagnose", path], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert "no fault found" in done.stdout

@@ -35,7 +35,7 @@ def doctor(*options: str, python: tuple[str, ...] = (), **env: str) -> tuple[int
         capture_output=True,
         text=True,
         check=False,
-        timeout=150,
+        timeout=600,
     )
     assert done.stderr == ""
     told = json.loads(done.stdout)
@@ -335,7 +335,7 @@ def test_what_is_missing_or_warned_of_has_advice() -> None:
 @pytest.mark.skipif(os.name == "nt", reason="stands beside a POSIX shell")
 def test_it_runs_as_a_folder_for_a_python_that_is_too_old_for_wmviz(tmp_path: Path) -> None:
     command = [sys.executable, "-S", str(ROOT / "wmviz" / "doctor"), "--quiet"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
     assert (done.returncode, done.stderr) == (1, "")
     assert re.fullmatch(r"Not ready: \d+ things missing or wrong\.\n", done.stdout)
 

@@ -17,7 +17,7 @@ from wmviz.diagnosis.options import client_of
 from wmviz.diagnosis.words import duration
 from wmviz.flink.broken import HEALTHY, JOBS, RECORDINGS
 
-LIMIT_S = 20
+LIMIT_S = 120
 
 
 def dump(name):
@@ -298,4 +298,4 @@ def test_a_saved_notebook_keeps_the_recording_and_no_more_than_a_sentence_of_a_l
 
 def test_the_diagnosis_alone_loads_no_widgets():
     code = "import sys, wmviz; wmviz.diagnose; assert not {'anywidget', 'ipywidgets', 'IPython'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600)

@@ -13,7 +13,7 @@ from wmviz.flink import program, startup
 from wmviz.times import MIN_MS
 
 Case = dict[str, Any]
-LIMIT_S = 120
+LIMIT_S = 600
 
 
 class Fired(NamedTuple):

@@ -113,26 +113,30 @@ def test_an_interrupt_cancels_the_job(monkeypatch):
     def interrupt():
         while not tasks():
             time.sleep(0.1)
-        at.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
     def interrupted(*job):
         threading.Thread(target=interrupt, daemon=True).start()
         return collect(*job)
 
-    at, collect = [], startup.collect
+    def days_long(program):
+        job = load(program)
+        job.NUMBERS = dict.fromkeys(job.NUMBERS, 10_000_000)
+        return job
+
+    collect, load = startup.collect, alignment.Program.load
     monkeypatch.setattr(startup, "collect", interrupted)
+    monkeypatch.setattr(alignment.Program, "load", days_long)
     with pytest.raises(KeyboardInterrupt):
         align()
-    while tasks():
+    while tasks():  # on its own it would run for days
         time.sleep(0.1)
-    assert time.monotonic() - at[0] < 7, "on its own it would run for ten seconds"
 
 
 @pytest.mark.flink
 def test_the_program_runs_alone(tmp_path):
     program = alignment_code().save(tmp_path)
-    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=180, cwd=tmp_path)
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=600, cwd=tmp_path)
     last = done.stdout.splitlines()[-1:]
     assert last, done.stderr[-2000:]
     assert last[0].startswith("slow at 60 s, fast ")

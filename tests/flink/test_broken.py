@@ -50,7 +50,7 @@ def test_the_program_is_whole_and_uses_all_that_it_imports(job):
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=600,
     ).stdout
     assert job.program == formatted
     assert max(map(len, job.program.splitlines())) <= 120
@@ -99,7 +99,7 @@ def test_a_side_output_that_is_never_asked_for_makes_the_job_fail(flink, monkeyp
     text = job.program.replace("    late_runs = totals.get_side_output(late)\n", "")
     monkeypatch.setattr(type(job), "program", property(lambda _: program.Program(text, job.name)))
     with job.run() as running:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 600
         while (
             time.monotonic() < deadline
             and not running.rest.get(f"/jobs/{running.job}/exceptions")["exceptionHistory"]["entries"]
@@ -118,15 +118,19 @@ def test_the_saved_program_runs_alone_and_the_terminal_reads_it(flink, tmp_path)
         [sys.executable, str(job.program.save(tmp_path)), str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as process:
         try:
-            deadline, done = time.monotonic() + 240, None
+            deadline, done = time.monotonic() + 600, None
             while time.monotonic() < deadline and process.poll() is None:
                 asked = [sys.executable, "-m", "wmviz", "diagnose", f"localhost:{port}", "--json", "--wait", "5"]
-                done = subprocess.run(asked, capture_output=True, text=True, timeout=120)
-                if done.returncode == 1:
+                done = subprocess.run(asked, capture_output=True, text=True, timeout=600)
+                if done.returncode == 1 and causes(done)[:1] == ["bound-too-small"]:  # at first it may be another one
                     break
                 time.sleep(2)
         finally:
             process.kill()
         assert done is not None
         assert done.returncode == 1, (done.stderr, process.stderr.read()[-2000:])
-    assert json.loads(done.stdout)["causes"][0]["name"] == "bound-too-small"
+    assert causes(done)[0] == "bound-too-small"
+
+
+def causes(done):
+    return [cause["name"] for cause in json.loads(done.stdout)["causes"]]

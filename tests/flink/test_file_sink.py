@@ -66,5 +66,5 @@ def test_rows_that_are_half_written_do_not_count(tmp_path):
 
 def test_the_program_runs_alone(flink, tmp_path):
     program = file_sink_code().save(tmp_path)
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=170, cwd=tmp_path)
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=600, cwd=tmp_path)
     assert "each number once in finished files: True" in done.stdout, done.stderr[-2000:]

@@ -31,7 +31,7 @@ def run_alone(program, folder):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -20,7 +20,7 @@ RIGHT = {"a": 100, "b": 100, "c": 100}
 
 @pytest.mark.flink
 def test_a_source_that_goes_back_counts_right_and_works_twice():
-    done = recover(limit_s=100)
+    done = recover()
     assert done.is_right
     assert done.counts == RIGHT
     assert done.twice, "what came after the checkpoint is worked on again"
@@ -32,7 +32,7 @@ def test_a_source_that_goes_back_counts_right_and_works_twice():
 
 @pytest.mark.flink
 def test_a_list_cannot_go_back_and_counts_wrong():
-    done = recover("list", limit_s=100)
+    done = recover("list")
     assert not done.is_right
     assert sum(done.counts.values()) > 300
     assert done.twice[0] == 0, "it begins anew"
@@ -50,19 +50,20 @@ def test_a_cluster_loses_a_taskmanager_and_counts_right(monkeypatch):
             looks.append(live(cluster))
         watched(self)
 
-    with wmviz.flink.cluster(limit_s=120) as cluster:
+    with wmviz.flink.cluster(limit_s=300) as cluster:
         from wmviz.flink.recovery import _Watch
 
         watched = _Watch._look
         monkeypatch.setattr(_Watch, "_look", look)
         assert sorted(cluster.taskmanagers()) == ["taskmanager-1", "taskmanager-2"]
-        done = recover(cluster=cluster, limit_s=120)
+        done = recover(cluster=cluster, limit_s=300)
         assert done.is_right, done
         assert done.twice
         assert done.restored_from is not None
         assert done.crash in ("taskmanager-1 was killed", "taskmanager-2 was killed")
         assert looks[0].job == live(cluster, looks[0].name).job
-        assert "1 TaskManagers" in repr(cluster)
+        # The job's master and the resource manager notice a loss each for itself.
+        assert comes_true(lambda: "1 TaskManagers" in repr(cluster)), repr(cluster)
         assert again(cluster) == ["1", "2", "3"], "Python runs on a TaskManager that has run it before"
         assert repr(wmviz.flink.cluster(cluster.address)) == repr(cluster)
         folder = cluster.folder
@@ -78,7 +79,7 @@ def again(cluster):
     with startup.tidy():
         numbers = cluster.environment().from_collection([1, 2, 3], Types.LONG())
         stream = numbers.map(str, Types.STRING())
-    return sorted(startup.collect(stream, "again", 60))
+    return sorted(startup.collect(stream, "again", 300))
 
 
 STARTS = """
@@ -99,19 +100,23 @@ def started_and_killed(folder, *words):
     """Let a process start a TaskManager and die at once; give the pid of the TaskManager."""
     folder.mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", STARTS, str(folder), *words], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", STARTS, str(folder), *words], capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     return int(done.stdout)
 
 
-def gone(pid, limit_s=20):
+def comes_true(said, limit_s=120):
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
-        if not ask_ps(pid, "pid"):
+        if said():
             return True
         time.sleep(0.1)
     return False
+
+
+def gone(pid):
+    return comes_true(lambda: not ask_ps(pid, "pid"))
 
 
 @pytest.mark.flink
@@ -119,7 +124,7 @@ def test_what_a_killed_process_has_started_ends_with_it(tmp_path):
     folder = tmp_path / f"{standalone.PREFIX}x"
     pid = started_and_killed(folder, "process")
     assert gone(pid)
-    assert not folder.exists()
+    assert comes_true(lambda: not folder.exists())
 
 
 @pytest.mark.flink
@@ -127,7 +132,8 @@ def test_what_is_left_over_is_stopped_by_the_next_call(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     folder = tmp_path / f"{standalone.PREFIX}x"
     pid = started_and_killed(folder, "guard")
-    assert ask_ps(pid, "pid"), "nobody ended it"
+    # A script has become Java by then.
+    assert comes_true(lambda: str(folder) in ask_ps(pid, "command")), "nobody ended it"
     assert standalone.stop_stale() == 1
     assert gone(pid)
     assert not folder.exists()

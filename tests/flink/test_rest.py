@@ -222,7 +222,7 @@ def test_what_cannot_be_drawn_is_said(wrong, sentence):
 def test_watching_sees_a_job_behind_a_port(address):
     watching = Watching()
     with watching.of(int(address.partition(":")[2])):
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 300
         while watching.looks.empty and time.monotonic() < deadline:
             time.sleep(0.05)
     assert set(watching.looks["operator"]) == {"Source__a.b", "sums"}
@@ -249,19 +249,19 @@ def test_a_real_job_is_seen_while_it_runs():
         stamps = flink.api.common.eventtime.WatermarkStrategy.forMonotonousTimestamps()
         stamps = stamps.withTimestampAssigner(java.differential.IdleSource.Stamps())
         slowly = flink.api.connector.source.util.ratelimit.RateLimiterStrategy.perSecond(20.0)
-        numbers = flink.connector.datagen.source.DataGeneratorSource(java.differential.IdleSource(), 80, slowly, text)
+        numbers = flink.connector.datagen.source.DataGeneratorSource(java.differential.IdleSource(), 160, slowly, text)
         source = DataStream(env._j_stream_execution_environment.fromSource(numbers, stamps, "numbers", text))
         windows = source.key_by(len, Types.INT()).window(TumblingEventTimeWindows.of(Time.seconds(10)))
         stream = windows.reduce(lambda one, other: one + other).name("sums")
-    running = threading.Thread(target=startup.collect, args=(stream, "seen", 60))
+    running = threading.Thread(target=startup.collect, args=(stream, "seen", 300))
     running.start()
-    found, deadline = None, time.monotonic() + 60
+    found, deadline = None, time.monotonic() + 300
     while found is None and time.monotonic() < deadline:
         with suppress(FlinkError):
             found = live(f"localhost:{port}", "seen")
         time.sleep(0.1)
-    looks = found.watch(limit_s=60, every_s=0.2)
-    running.join(60)
+    looks = found.watch(limit_s=300, every_s=0.2)
+    running.join(300)
     sums = looks[looks["operator"].str.startswith("sums")]
     watermarks = sums["input_watermark_ms"].dropna().tolist()
     assert watermarks == sorted(watermarks)

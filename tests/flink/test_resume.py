@@ -114,13 +114,13 @@ def test_the_random_scenarios_are_worth_the_time():
 @pytest.mark.flink
 def test_a_job_that_takes_too_long_is_cancelled():
     with pytest.raises(FlinkError, match=r"did not come to r4471@6:30('s watermark)? in time and was cancelled"):
-        resume(limit_s=0.1)
+        resume(limit_s=0)
 
 
 @pytest.mark.flink
 def test_the_program_runs_alone(tmp_path):
     path = resume_code().save(tmp_path)
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=190, cwd=tmp_path)
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=600, cwd=tmp_path)
     assert '"value": 1500' in done.stdout, done.stderr[-2000:]
 
 

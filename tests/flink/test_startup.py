@@ -22,7 +22,7 @@ def without(monkeypatch, *names):
 
 def test_importing_starts_nothing():
     program = "import sys, wmviz, wmviz.flink; wmviz.flink.available(); print([m for m in sys.modules if 'py4j' in m])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=600)
     assert done.stdout.strip() == "[]"
 
 
@@ -51,8 +51,8 @@ def test_a_python_without_its_shared_library_is_told_what_to_install(monkeypatch
 @pytest.mark.flink
 def test_a_job_that_does_not_end_is_cancelled(flink):
     scenario = wmviz.scenario("leaderboard")
-    with pytest.raises(FlinkError, match=r"did not end within 0.05 s and was cancelled"):
-        flink.run(scenario, limit_s=0.05)
+    with pytest.raises(FlinkError, match=r"did not end within 0 s and was cancelled"):
+        flink.run(scenario, limit_s=0)
     assert flink.run(scenario).outcomes().firings, "the next job runs as usual"
 
 
@@ -99,7 +99,7 @@ def test_runs_leave_nothing_behind(flink, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for _ in range(3):
         flink.run(scenario)
-    ended = (threading.active_count() <= threads or time.sleep(0.1) for _ in range(100))
+    ended = (threading.active_count() <= threads or time.sleep(0.1) for _ in range(600))
     assert any(ended), threading.enumerate()
     assert dict(os.environ) == environment
     assert list(tmp_path.iterdir()) == []
@@ -117,7 +117,7 @@ java = startup.job().get_gateway().jvm
 print(java.ProcessHandle.current().pid(), flush=True)
 os.kill(os.getpid(), 9)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=150)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=600)
     java = Path("/proc", done.stdout.strip())
-    ended = (not java.exists() or time.sleep(0.1) for _ in range(300))
+    ended = (not java.exists() or time.sleep(0.1) for _ in range(1200))
     assert any(ended), f"the JVM {java} is still there"

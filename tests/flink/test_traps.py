@@ -35,8 +35,8 @@ def test_with_checkpoints_a_wrong_python_is_not_even_an_error():
 
 @pytest.mark.flink
 def test_a_program_that_takes_too_long_is_cancelled_and_shows_nothing():
-    done = trap("no-watermark-interval").run(limit_s=0.05)
-    assert done.broken.error == "The Flink job did not end within 0.05 s and was cancelled."
+    done = trap("no-watermark-interval").run(limit_s=0)
+    assert done.broken.error == "The Flink job did not end within 0 s and was cancelled."
     assert not done.shown
     assert done.verdict.startswith("These runs do not show the trap")
     names = startup.job().get_gateway().jvm.System.getProperties().keySet()
@@ -48,7 +48,7 @@ def test_a_program_runs_alone(tmp_path):
     path = trap("wrong-field").mended.save(tmp_path)
     command = [sys.executable, "-W", "ignore", str(path)]
     quick = {**os.environ, "JVM_ARGS": startup.SHORT_JOBS}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=150, env=quick)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=quick)
     assert sorted(done.stdout.splitlines()) == list(trap("wrong-field").recorded.mended.lines), done.stderr[-2000:]
 
 

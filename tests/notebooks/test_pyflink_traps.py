@@ -211,6 +211,6 @@ def test_the_worker_of_a_local_job_is_a_thread_of_this_program():
 
     In a program of its own, since from then on this program would pass for a worker.
     """
-    done = subprocess.run([sys.executable, "-c", WORKER], capture_output=True, text=True, timeout=180, check=False)
+    done = subprocess.run([sys.executable, "-c", WORKER], capture_output=True, text=True, timeout=600, check=False)
     assert "[True]" in done.stdout, done.stderr
     assert "of a job on your machine it is a thread of your program" in PROSE

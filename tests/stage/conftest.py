@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stage.jupyter import CHROMIUM_FLAGS, jupyterlab
-
-WAIT_MS = 20_000
+from tests.stage.jupyter import CHROMIUM_FLAGS, WAIT_MS, jupyterlab
 
 
 @pytest.fixture(scope="module")

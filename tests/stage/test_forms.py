@@ -167,7 +167,7 @@ def test_the_still_is_the_same_in_every_process(monkeypatch: pytest.MonkeyPatch,
     code = "import wmviz; print(wmviz.play(wmviz.scenario('leaderboard'))._repr_mimebundle_())"
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=60, check=True
+            [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=600, check=True
         ).stdout
         for _ in range(2)
     }

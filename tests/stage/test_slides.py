@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import wmviz
+from tests.stage.jupyter import WAIT_MS
 from wmviz.course.questions import find
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -154,7 +155,7 @@ def open_deck(browser, deck):
         context = browser.new_context(viewport={"width": width, "height": height}, offline=True, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(WAIT_MS)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
         page.on("request", lambda asked: complaints.append(asked.url) if asked.url.startswith("http") else None)

@@ -308,7 +308,7 @@ def test_a_program_is_whole_and_formatted(name, mark):
     text = part(name, mark)
     ast.parse(whole(text, name))
     command = [sys.executable, "-m", "ruff", "format", "--line-length", "120", "-"]
-    formatted = subprocess.run(command, input=text, capture_output=True, text=True, check=True, timeout=60).stdout
+    formatted = subprocess.run(command, input=text, capture_output=True, text=True, check=True, timeout=600).stdout
     assert formatted == text
 
 

@@ -8,7 +8,7 @@ from tests.sums import check_sums
 from wmviz import course
 from wmviz.course.questions import find
 from wmviz.course.sheets import windows_fire as sheet
-from wmviz.times import time_ms
+from wmviz.times import MIN_MS, time_ms
 
 NUMBER = "3"
 MINUTE_MS = 60_000
@@ -34,6 +34,80 @@ def generator(start="-(2**63)", update="max(self.newest_ms, timestamp_ms)", emit
     return namespace["Bounded"]
 
 
+class KeepsTheWatermark:
+    """Is right: keeps the watermark in place of the newest time."""
+
+    def __init__(self, bound_ms):
+        self.bound_ms, self.watermark_ms = bound_ms, MIN_MS
+
+    def on_event(self, timestamp_ms):
+        self.watermark_ms = max(self.watermark_ms, timestamp_ms - self.bound_ms - 1)
+
+    def on_periodic_emit(self):
+        return self.watermark_ms
+
+
+class NoneAtFirst:
+    """Is right: there is no newest time before the first event, and no watermark."""
+
+    def __init__(self, bound_ms):
+        self.bound_ms, self.newest_ms = bound_ms, None
+
+    def on_event(self, timestamp_ms):
+        self.newest_ms = timestamp_ms if self.newest_ms is None else max(self.newest_ms, timestamp_ms)
+
+    def on_periodic_emit(self):
+        return None if self.newest_ms is None else self.newest_ms - self.bound_ms - 1
+
+
+class SinceTheLastTick(KeepsTheWatermark):
+    """Is right: begins anew at each tick, but whoever emits lets no watermark go back, in Flink as well."""
+
+    def on_periodic_emit(self):
+        watermark_ms, self.watermark_ms = self.watermark_ms, MIN_MS
+        return watermark_ms
+
+
+class NothingIsZero(NoneAtFirst):
+    """Takes the time 0 for no time."""
+
+    def on_event(self, timestamp_ms):
+        self.newest_ms = max(self.newest_ms, timestamp_ms) if self.newest_ms else timestamp_ms
+
+
+class LastTen(KeepsTheWatermark):
+    """Keeps the last ten times only."""
+
+    def __init__(self, bound_ms):
+        self.bound_ms, self.times_ms = bound_ms, []
+
+    def on_event(self, timestamp_ms):
+        self.times_ms = [*self.times_ms, timestamp_ms][-10:]
+
+    def on_periodic_emit(self):
+        return max(self.times_ms, default=MIN_MS) - self.bound_ms - 1
+
+
+class TheOneBefore(KeepsTheWatermark):
+    """Takes an event that is far ahead of the others for a fault."""
+
+    def on_event(self, timestamp_ms):
+        if self.watermark_ms == MIN_MS or timestamp_ms - self.watermark_ms <= 2 * self.bound_ms:
+            super().on_event(timestamp_ms)
+
+
+class KeepsItInTheClass(KeepsTheWatermark):
+    """Has one watermark for all streams."""
+
+    def __init__(self, bound_ms):
+        self.bound_ms = bound_ms
+
+    watermark_ms = MIN_MS
+
+    def on_event(self, timestamp_ms):
+        type(self).watermark_ms = max(self.watermark_ms, timestamp_ms - self.bound_ms - 1)
+
+
 RIGHT = [
     ("watermark", "8:57:59.999"),
     ("watermark", " 08:57:59.999"),
@@ -50,6 +124,10 @@ RIGHT = [
     ("silent-job", phones(1000, name="mine")),
     ("generator", generator()),
     ("generator", generator(emit="float(self.newest_ms - self.bound_ms - 1)")),
+    ("generator", generator(start="float('-inf')")),
+    ("generator", KeepsTheWatermark),
+    ("generator", NoneAtFirst),
+    ("generator", SinceTheLastTick),
 ]
 WRONG = [
     ("watermark", "8:58", "left out the −1 ms"),
@@ -90,6 +168,20 @@ WRONG = [
         generator(update="min(self.newest_ms, timestamp_ms)", start="2**62"),
         "follows another event than the newest",
     ),
+    ("generator", generator(start="-1"), "event times before 1970 are negative"),
+    ("generator", generator(emit="self.newest_ms - self.bound_ms + 1"), "The 1 ms comes off"),
+    (
+        "generator",
+        generator(emit="self.newest_ms - 300_001"),
+        "the bound of another stream. Here",
+    ),
+    ("generator", generator(emit="self.newest_ms - self.bound_ms // 1000 - 1"), "in milliseconds already"),
+    ("generator", generator(emit=f"{10**12} - self.bound_ms - 1"), "No event so far is so new"),
+    ("generator", generator(emit="max(self.newest_ms - self.bound_ms - 1, 0)"), "event times before 1970 are negative"),
+    ("generator", NothingIsZero, "before-1970-on-a-timer"),
+    ("generator", LastTen, "On long-wait"),
+    ("generator", TheOneBefore, "An older event must not replace the newest time"),
+    ("generator", KeepsItInTheClass, "no clock, and no other stream"),
     ("generator", generator(emit="self.newest_ms - 2 * self.bound_ms - 1"), "Work it out by hand"),
 ]
 UNREAD = [
