@@ -14,7 +14,7 @@ LINES = (
 
 
 def test_one_timer_a_time_one_that_is_never_called_and_a_ttl_by_the_servers_clock(flink):
-    """A time set three times is one call, the timer an hour ahead is none, and seven days of event time expire nothing."""
+    """A time set three times is one call, an hour ahead is none, and seven days of event time expire nothing."""
     assert timers.timers() == LINES
 
 
