@@ -10,7 +10,7 @@ from wmviz.course.answers import AnswerError, read_duration, read_time
 from wmviz.course.judging import judge_job, judge_time, judge_watermarks
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Event, Scenario
-from wmviz.times import duration_text, time_ms, time_text
+from wmviz.times import MIN_MS, duration_text, time_ms, time_text
 from wmviz.trace import Kind, Trace, WindowOf
 
 HOUR_MS = 3_600_000
@@ -279,39 +279,75 @@ def generator() -> Task:
 
 
 def _judge_generator(maker: Any) -> Verdict:
-    # The emitter lets no watermark go back, so only a timer shows whether the newest time is really kept.
-    on_a_timer = RUN_CLUB.replace(name="run-club-on-a-timer", emission="interval", interval="1 min")
-    tries = (RUN_CLUB, on_a_timer, _before_1970(), wmviz.scenario("leaderboard"))
+    jobs = _generator_jobs()
     return judge_watermarks(
         maker,
-        tries,
+        jobs,
         "generator",
         _generator_slip,
         otherwise="Does your class keep state outside of itself?",
-        because=f"The window operator ran {len(tries)} streams on your watermarks, and every firing is the engine's "
+        because=f"The window operator ran {len(jobs)} streams on your watermarks, and every firing is the engine's "
         "own.",
+    )
+
+
+def _generator_jobs() -> tuple[Scenario, ...]:
+    """Give the streams of task 5.
+
+    The emitter lets no watermark go back, so only a timer shows whether the newest time is really kept.
+    """
+    on_a_timer = RUN_CLUB.replace(name="run-club-on-a-timer", emission="interval", interval="1 min")
+    before = _before_1970()
+    behind = [["k", 1, time_ms("8:00") + n, time_ms("9:00:01") + n] for n in range(1_000)]
+    long_wait = Scenario.of(
+        name="long-wait",
+        title="A thousand events behind the newest one",
+        start="8:59",
+        bound="2 s",
+        late_to="side",
+        emission="interval",
+        interval="10 s",
+        events=[["k", 1, "9:00", "9:00:00.500"], *behind, ["k", 1, "8:30", "9:00:15"]],
+    )
+    return (
+        RUN_CLUB,
+        on_a_timer,
+        before,
+        before.replace(name="before-1970-on-a-timer", emission="interval", interval="4 s"),
+        long_wait,
+        wmviz.scenario("leaderboard"),
     )
 
 
 def _generator_slip(scenario: Scenario, event_id: str, got_ms: int, due_ms: int) -> str:
     index = next(i for i, event in enumerate(scenario.events) if event.id == event_id)
     seen = [event.event_time_ms for event in scenario.events[:index]]
+    newest_ms = max(seen, default=MIN_MS)
     if got_ms == due_ms + 1:
         return "You left out the −1 ms."
-    if got_ms > due_ms and max(seen) < 0:
+    if got_ms == due_ms + 2:
+        return "The 1 ms comes off: a watermark says that nothing at or before it comes any more."
+    if got_ms > due_ms and newest_ms < 0:
         return "Your first newest time is too high: event times before 1970 are negative."
-    if got_ms in (max(seen), max(seen) - 1):
+    if got_ms in (newest_ms, newest_ms - 1):
         return "You forgot the bound."
-    if got_ms > max(seen):
+    if abs(got_ms - newest_ms - scenario.bound_ms) <= 1:
         return "Your watermark runs ahead of the newest event. Subtract the bound, do not add it."
+    if got_ms > newest_ms:
+        return "No event so far is so new. Only the event times of this stream count: no clock, and no other stream."
     if got_ms in {time - scenario.bound_ms - 1 for time in seen}:
         return "That follows another event than the newest. An older event must not replace the newest time."
+    if got_ms in {newest_ms - job.bound_ms - 1 for job in _generator_jobs()}:
+        return f"That is the bound of another stream. Here your class is made with {duration_text(scenario.bound_ms)}."
+    if got_ms == newest_ms - scenario.bound_ms // 1000 - 1:
+        return "The bound is in milliseconds already."
     return "Work it out by hand for this event: the newest event time so far − bound − 1 ms."
 
 
 def _before_1970() -> Scenario:
-    rows = [["k", 1, -9_000, 1_000], ["k", 1, -7_000, 2_000], ["k", 1, -8_000, 3_000], ["k", 1, -1_000, 4_000]]
-    return Scenario.of(name="before-1970", bound="1 s", window="2 s", events=rows)
+    times_ms = (-9_000, -7_000, -8_000, -1_000, 0, -3_000, -4_000, 500, 4_000)
+    rows = [["k", 1, at_ms, 1_000 * place + 500] for place, at_ms in enumerate(times_ms, 1)]
+    return Scenario.of(name="before-1970", bound="1 s", window="2 s", start="0:00", events=rows)
 
 
 def _event_id(answer: object) -> str:
