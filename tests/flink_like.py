@@ -16,7 +16,7 @@ class Flink(ThreadingHTTPServer):
     def __init__(self, told):
         super().__init__(("127.0.0.1", 0), Handler)
         self.told, self.details, self.asked, self.headers = told, 0, [], []
-        self.special = {}  # path ending → (status, headers, body), or a number of seconds to hang
+        self.special = {}  # path ending → (status, headers, body), or what it hangs on: seconds, or an event
         self.authorization = None
         self.jobs = [{"jid": told.job, "name": "runs", "state": "RUNNING", "start-time": 1}]
         self.ends_after = None
@@ -83,8 +83,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.authorization not in (None, self.headers.get("Authorization")):
             return self.send(401, {}, b"")
         answer = self.server.answer(self.path)
-        if isinstance(answer, float):
-            time.sleep(answer)
+        if isinstance(answer, float | threading.Event):
+            time.sleep(answer) if isinstance(answer, float) else answer.wait(600)
             return self.send(200, {}, b"{}")
         if isinstance(answer, tuple):
             return self.send(*answer)

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 
@@ -38,7 +39,7 @@ def watch(flink_like):
     made = []
 
     def begin(**options):
-        made.append(wmviz.watch(flink_like.address, **{"every": 0.5, "wait": 1, "limit_s": 2.0, **options}))
+        made.append(wmviz.watch(flink_like.address, **{"every": 0.5, "wait": 1, **options}))
         return made[-1]
 
     yield begin
@@ -59,10 +60,8 @@ def ended(watched):
     return lambda: not watched._thread.is_alive()
 
 
-def test_it_reads_again_and_again_and_the_cell_goes_on_at_once(flink_like, watch):
-    began = time.monotonic()
+def test_it_reads_again_and_again(flink_like, watch):
     watched = watch()
-    assert time.monotonic() - began < 0.5
     assert watched.running
     until(lambda: watched.diagnosis is not None and watched._count >= 4)
     assert watched.diagnosis.causes[0].name == "idle-partition"
@@ -179,24 +178,26 @@ def test_a_wrong_password_is_not_tried_twice(flink_like, watch, special, says):
     assert len(flink_like.asked) == 1
 
 
-def test_a_server_that_hangs_holds_up_nothing(flink_like, watch):
-    flink_like.special["/jobs/overview"] = 10.0
-    watched = watch(limit_s=1.0)
-    began = time.monotonic()
+def test_a_server_that_hangs_holds_up_nothing_and_the_cell_goes_on_at_once(flink_like, watch):
+    answers_now = flink_like.special["/jobs/overview"] = threading.Event()
+    watched = watch(limit_s=3600)
+    until(lambda: flink_like.asked)
     watched.stop()
-    assert time.monotonic() - began < 0.2
+    assert watched._thread.is_alive(), "it still waits for an answer, and nobody waits for it"
+    answers_now.set()
     until(ended(watched))
 
 
 def test_a_job_that_began_again_is_compared_with_nothing_older(flink_like, watch):
     watched = watch()
     until(lambda: watched.diagnosis is not None)
+    before = watched._reader.latest.began_ms
     for reading in flink_like.told.readings:
         reading[f"/jobs/{flink_like.told.job}"]["timestamps"]["RUNNING"] += 20_000
-    until(lambda: len(watched._reader._readings) == 1)
-    until(lambda: len(watched._reader._readings) > 1)
-    began = {moment.began_ms for moment, _ in watched._reader._readings}
-    assert len(began) == 1
+    count = watched._count
+    until(lambda: watched._reader.latest.began_ms != before and watched._count > count + 2)
+    began = {moment.began_ms for moment, _ in list(watched._reader._readings)}
+    assert began == {before + 20_000}
 
 
 def test_a_long_wait_keeps_the_first_reading_and_not_all(flink_like, monkeypatch):

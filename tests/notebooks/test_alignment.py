@@ -214,7 +214,7 @@ def run_on_flink(strategy=None, **settings):
     with tempfile.TemporaryDirectory() as folder:
         with startup.sentences(), startup.tidy():
             stream = job.build(alignment._environment({**job.settings(), **settings}), folder, "source")
-        lines = startup.collect(stream, "lesson 8", 100)
+        lines = startup.collect(stream, "lesson 8", 600)
     began_ms = min(json.loads(line)["at_ms"] for line in lines)
     return alignment.AlignmentRun("source", job.DRIFT_MS, alignment._looks(lines)), began_ms
 

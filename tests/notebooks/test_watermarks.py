@@ -172,11 +172,11 @@ def test_on_flink_the_three_strategies_give_these_watermarks_and_an_interval_of_
         def process_element(self, row, context):
             yield str(context.timer_service().current_watermark())
 
-    def slowly(row):
-        time.sleep(0.7)
-        return row
+    def met(strategy, interval, pause_s=0.0):
+        def slowly(row):
+            time.sleep(pause_s)
+            return row
 
-    def met(strategy, interval):
         settings = job.Configuration()
         settings.set_string("python.execution-mode", "thread")
         settings.set_string("pipeline.auto-watermark-interval", interval)
@@ -188,13 +188,14 @@ def test_on_flink_the_three_strategies_give_these_watermarks_and_an_interval_of_
         )  # its own task: no tick waits
         stamped = slow.assign_timestamps_and_watermarks(strategy.with_timestamp_assigner(EventTime()))
         lines = stamped.key_by(lambda row: row[0]).process(Met(), Types.STRING())
-        return [time_text(int(ms)) for ms in startup.collect(lines, "strategies", 60)]
+        return [time_text(int(ms)) for ms in startup.collect(lines, "strategies", 600)]
 
     lines = re.findall(r"(WatermarkStrategy\..*?\))(?:  +#|$)", PROSE, re.MULTILINE)
     bounded, ascending, none = (
         eval(line, {"WatermarkStrategy": WatermarkStrategy, "Duration": Duration}) for line in lines
     )
-    assert met(bounded, "200 ms") == ["MIN", "10:01:02.999", "10:01:02.999"]
-    assert met(ascending, "200 ms") == ["MIN", "10:01:04.999", "10:01:04.999"]
+    # A pause is long enough for a row to get through and for a tick after it, on a slow machine, too.
+    assert met(bounded, "200 ms", 2.0) == ["MIN", "10:01:02.999", "10:01:02.999"]
+    assert met(ascending, "200 ms", 2.0) == ["MIN", "10:01:04.999", "10:01:04.999"]
     assert met(none, "200 ms") == ["MIN"] * 3
     assert met(bounded, "0 ms") == ["MIN"] * 3

@@ -23,7 +23,7 @@ def test_a_room_votes_and_sees_what_happens(lab: tuple[str, Path], open_page) ->
     page.locator(".wmviz-plane").wait_for(timeout=START_MS)
 
     first, second = course.vote(wmviz.scenario("leaderboard")).ballots[:2]
-    assert page.get_by_text(first.question.text).count()
+    page.get_by_text(first.question.text).first.wait_for()
     assert not page.get_by_text(first.question.solution.why).count()
 
     # "+" by keyboard, and a number typed or turned with the arrow keys.
