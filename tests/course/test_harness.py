@@ -189,6 +189,30 @@ def test_a_start_that_is_far_off_gives_no_windows_without_end():
     assert not far.all_firings
 
 
+def needed(times_ms, size_ms):
+    newest_ms = times_ms[0]
+    for at_ms in times_ms:
+        yield max(newest_ms - (at_ms - at_ms % size_ms + size_ms) + 1, 0)
+        newest_ms = max(newest_ms, at_ms)
+
+
+BUOYS = course.given("5.least-for-all").replace(bound="1 min")
+
+
+@pytest.mark.parametrize("scenario", [BUOYS, BUOYS.replace(late_to="drop"), BUOYS.replace(bound="2 min 1 ms")])
+def test_the_right_smallest_bounds_change_nothing(scenario):
+    own = course.run_with(needed, scenario, "smallest bounds")
+    assert same(own, scenario)
+    assert own.table().to_dict("list") == wmviz.simulate(scenario).table().to_dict("list")
+
+
+@pytest.mark.parametrize("off_ms", [-1, 1])
+def test_smallest_bounds_that_are_off_by_a_millisecond_change_the_results(off_ms):
+    edge = BUOYS.replace(bound=BUOYS.bound_ms + (off_ms > 0))  # the edge of reef's 7:19:10
+    own = course.run_with(lambda *given: [max(ms + off_ms, 0) for ms in needed(*given)], edge, "smallest bounds")
+    assert not same(own, edge)
+
+
 class Empty:
     def __init__(self, channels):
         pass
@@ -204,16 +228,15 @@ class Empty:
         (Empty, "valve", "The class has no method on_watermark."),
         (Empty, "barriers", "The class has no method on_barrier."),
         (3, "window start", "Give the function itself"),
+        (3, "smallest bounds", "Give the function itself"),
+        (needed, "smallest bounds", "workout-sessions does not fit"),
         (lambda *_: "6:00", "window start", "start gives '6:00'. A start is a whole number of milliseconds."),
-        (
-            Valve,
-            "lock",
-            "There is no piece 'lock'; there are: generator, lateness, valve, barriers, window start, alignment.",
-        ),
+        (Valve, "lock", "There is no piece 'lock'; there are: generator, lateness, valve, barriers, window start, "),
     ],
 )
 def test_what_cannot_run_gets_a_sentence(own, piece, sentence):
-    scenario = {"barriers": BARRIERS, "lateness": LEADERBOARD}.get(piece, INPUTS)
+    fitting = {"barriers": BARRIERS, "lateness": LEADERBOARD, "smallest bounds": wmviz.scenario("workout-sessions")}
+    scenario = fitting.get(piece, INPUTS)
     with pytest.raises(AnswerError) as caught:
         course.run_with(own, scenario, piece)
     assert str(caught.value).startswith(sentence)

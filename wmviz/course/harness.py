@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from wmviz.course.answers import AnswerError
-from wmviz.course.own_code import called, made, milliseconds, truth
+from wmviz.course.own_code import called, made, milliseconds, several, truth
 from wmviz.engine.alignment import AlignmentOutput, SourceOperatorAlignment
 from wmviz.engine.barriers import BarrierOutput, CheckpointBarrier
 from wmviz.engine.parts import Parts
@@ -46,6 +47,9 @@ def run_with(own: Any, scenario: Scenario, piece: str = "generator") -> Trace:
         - ``"window start"``: a function ``start(timestamp_ms, offset_ms, size_ms)`` that gives the start of the window
           that a time is in, for tumbling windows; for sliding ones it is given the slide as the size, and the other
           windows of the time follow from the one that starts last.
+        - ``"smallest bounds"``: a function ``bounds(times_ms, size_ms)`` that gives for each event, in the order of
+          arrival, the smallest bound with which it is in the first result of its window. An event for which the job's
+          bound is too small comes too late then. For tumbling windows without lateness.
         - ``"alignment"``: a class with ``on_sample(watermark_ms)``, which is told the watermark of the source once in
           every interval, and ``must_wait(limit_ms)``, which says whether the source has to wait with this limit. It is
           made for each source subtask, which reads one partition, with the number of samples that count.
@@ -113,6 +117,45 @@ def _with_window_start(own: Any, scenario: Scenario) -> Trace:
     return simulate(scenario, parts=Parts(window_operator=Placed))
 
 
+def _with_smallest_bounds(own: Any, scenario: Scenario) -> Trace:
+    if not callable(own):
+        raise AnswerError("Give the function itself, without brackets behind its name.")
+    window = scenario.window
+    if window.type != "tumbling" or window.zone is not None or window.offset_ms or scenario.lateness_ms:
+        raise AnswerError(
+            f"{scenario.name} does not fit: give a job with tumbling windows from 0 on, without lateness."
+        )
+    times_ms = [event.event_time_ms for event in scenario.events]
+    needed = smallest_bounds(own, times_ms, window.size_ms)
+
+    class Waiting(WindowOperator):
+        """Takes an event if the job waits for it, as the learner's function counts."""
+
+        def process(self, key: str, timestamp_ms: int, value: int, event: int) -> None:
+            self._latest_windows = []  # it is asked for each event
+            self._waits = needed[event] <= scenario.bound_ms
+            super().process(key, timestamp_ms, value, event)
+
+        def _takers(self, windows: Any) -> Any:
+            taken = windows if self._waits else []
+            return [self._windows.get(window) or self._open(window, self._cleanup_ms(window)) for window in taken]
+
+        def _turn_away(self, timestamp_ms: int, event: int) -> None:
+            (self._out.late if self._side_output else self._out.dropped)(event)
+
+    return simulate(scenario, parts=Parts(window_operator=Waiting))
+
+
+def smallest_bounds(own: Any, times_ms: Sequence[int], size_ms: int) -> list[int]:
+    """Ask a learner's function for the smallest bound of each event, and look at what comes."""
+    got = several(called(own, "Your function", list(times_ms), size_ms), "Your function", "milliseconds")
+    if len(got) != len(times_ms):
+        raise AnswerError(
+            f"The list has {len(got)} numbers for {len(times_ms)} events. Give one for each event, also where it is 0."
+        )
+    return [milliseconds(one, "Your function", "A bound") for one in got]
+
+
 def _with_alignment(own: Any, scenario: Scenario) -> Trace:
     if scenario.partition_count > scenario.subtasks:
         raise AnswerError(f"In {scenario.name} a subtask reads several partitions; give a job in which each reads one.")
@@ -125,6 +168,7 @@ _PIECES: dict[str, Callable[[Any, Scenario], Trace]] = {
     "valve": _with_valve,
     "barriers": _with_barriers,
     "window start": _with_window_start,
+    "smallest bounds": _with_smallest_bounds,
     "alignment": _with_alignment,
 }
 
@@ -134,14 +178,18 @@ class _Generator:
 
     def __init__(self, maker: Any, bound_ms: int) -> None:
         self._own = made(maker, bound_ms, "on_event", "on_periodic_emit")
+        self._has_events = False
 
     def on_event(self, timestamp_ms: int) -> None:
         """Pass an event on."""
+        self._has_events = True
         called(self._own.on_event, "on_event", timestamp_ms)
 
     def on_periodic_emit(self) -> int:
         """Ask for the watermark, and look at what comes."""
         watermark_ms = called(self._own.on_periodic_emit, "on_periodic_emit")
+        if not self._has_events and watermark_ms in (None, -math.inf):
+            return MIN_MS
         if watermark_ms is None or watermark_ms is ...:
             raise AnswerError("on_periodic_emit gives no watermark so far. Let it return one, in milliseconds.")
         return milliseconds(watermark_ms, "on_periodic_emit")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import Any
 
-from wmviz.course.answers import AnswerError
+from wmviz.course.answers import AnswerError, listed
 from wmviz.times import shown
 
 
@@ -43,3 +44,24 @@ def truth(value: Any, name: str) -> bool:
         gives = "nothing so far" if value is None or value is ... else shown(value)
         raise AnswerError(f"{name} gives {gives}. Let it return True or False.")
     return bool(value)
+
+
+def several(value: Any, name: str, what: str) -> list[Any]:
+    """Read a list that a learner's function gave: of any kind, a generator and an array as well.
+
+    Parameters
+    ----------
+    value
+        What came out.
+    name
+        Of the function.
+    what
+        What is to be in the list, such as ``"names"``.
+    """
+    value = listed(value)
+    if value is None or value is ...:
+        raise AnswerError(f"{name} gives nothing so far. Let it return a list of {what}.")
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise AnswerError(f"{name} gives {shown(value)}. Let it return a list of {what}.")
+    found: list[Any] = called(list, name, value)
+    return found

@@ -1,8 +1,10 @@
 """Sheet 5: right answers in any form, and the message that each typical wrong one gets."""
 
 from datetime import timedelta
+from itertools import accumulate
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import wmviz
@@ -69,6 +71,63 @@ def towards_zero(times_ms, size_ms):
     return [0] + [max(max(times_ms[:n]) - ends[n] + 1, 0) for n in range(1, len(times_ms))]
 
 
+def with_end(end):
+    """Make the function with another end of a window."""
+
+    def bounds_ms(times_ms, size_ms):
+        ends = [end(at_ms, size_ms) for at_ms in times_ms]
+        return [max(max(times_ms[:n]) - ends[n] + 1, 0) if n else 0 for n in range(len(times_ms))]
+
+    return bounds_ms
+
+
+def by_pandas(times_ms, size_ms):
+    times = pd.Series(times_ms)
+    ends = times // size_ms * size_ms + size_ms
+    return (times.cummax().shift() - ends + 1).clip(lower=0).fillna(0)
+
+
+def begins_low(times_ms, size_ms):
+    """Is right: the event itself is never behind the end of its own window, so it may count as well."""
+    return [max(max(times_ms[: n + 1]) - end_of(times_ms[n], size_ms) + 1, 0) for n in range(len(times_ms))]
+
+
+def takes_them_out(times_ms, size_ms):
+    """Is right, and empties the list that it was given."""
+    found = list(bounds(times_ms, size_ms))
+    times_ms.clear()
+    return found
+
+
+def begins_at_zero(times_ms, size_ms):
+    return [max(max([0, *times_ms[:n]]) - end_of(times_ms[n], size_ms) + 1, 0) for n in range(len(times_ms))]
+
+
+def zero_is_none(times_ms, size_ms):
+    newest = [max(times_ms[:n], default=0) for n in range(len(times_ms))]
+    return [bound_ms if newest[n] else 0 for n, bound_ms in enumerate(bounds(times_ms, size_ms))]
+
+
+def one_window_back(times_ms, size_ms):
+    return [bound_ms if bound_ms <= size_ms else 0 for bound_ms in bounds(times_ms, size_ms)]
+
+
+def of_the_last_five(times_ms, size_ms):
+    return [
+        max(max(times_ms[max(n - 5, 0) : n]) - end_of(times_ms[n], size_ms) + 1, 0) if n else 0
+        for n in range(len(times_ms))
+    ]
+
+
+def behind_once_fired(times_ms, size_ms):
+    fired = [bound_ms > 0 for bound_ms in bounds(times_ms, size_ms)]
+    return [max(times_ms[:n]) - times_ms[n] + 1 if fired[n] else 0 for n in range(len(times_ms))]
+
+
+def never_less(times_ms, size_ms):
+    return list(accumulate(bounds(times_ms, size_ms), max))
+
+
 NUMBER = "5"
 
 RIGHT = [
@@ -91,6 +150,11 @@ RIGHT = [
     ("build-bounds", lambda times_ms, size_ms: tuple(map(float, bounds(times_ms, size_ms)))),
     ("build-bounds", bounds),
     ("build-bounds", by_numpy),
+    ("build-bounds", by_pandas),
+    ("build-bounds", begins_low),
+    ("build-bounds", takes_them_out),
+    ("build-bounds", lambda times_ms, size_ms: map(int, bounds(times_ms, size_ms))),
+    ("build-bounds", lambda times_ms, size_ms: dict(enumerate(bounds(times_ms, size_ms))).values()),
 ]
 
 WRONG = [
@@ -145,6 +209,16 @@ WRONG = [
     ("build-bounds", from_the_last, "You compared with the event just before it"),
     ("build-bounds", knows_what_comes, "Nothing has come before it"),
     ("build-bounds", counts_the_first, "Its window has not fired before it comes"),
+    ("build-bounds", with_end(lambda at_ms, size_ms: end_of(at_ms, size_ms) - 1), "One millisecond less is enough"),
+    ("build-bounds", with_end(lambda at_ms, size_ms: at_ms - at_ms % size_ms), "You took the start of its window"),
+    ("build-bounds", with_end(lambda at_ms, size_ms: -(-at_ms // size_ms) * size_ms), "the end is no part of a window"),
+    ("build-bounds", with_end(lambda at_ms, _: end_of(at_ms, 600_000)), "On window-edges"),
+    ("build-bounds", begins_at_zero, "Nothing has come before it"),
+    ("build-bounds", zero_is_none, "0 is a time like any other"),
+    ("build-bounds", one_window_back, "its window of 10 s has fired before it comes"),
+    ("build-bounds", of_the_last_five, "On far-behind"),
+    ("build-bounds", behind_once_fired, "You counted from its own time"),
+    ("build-bounds", never_less, "On three-buoys the event of 7:13"),
     ("build-bounds", towards_zero, "rounded down, and not towards 0"),
 ]
 
@@ -160,10 +234,10 @@ UNREAD = [
     ("build-bounds", 3, "Give the function itself"),
     ("build-bounds", lambda times_ms: times_ms, "stops with TypeError"),
     ("build-bounds", lambda times_ms, size_ms: None, "gives nothing so far"),
-    ("build-bounds", lambda times_ms, size_ms: 3, "your function gives 3. Let it return a list."),
+    ("build-bounds", lambda times_ms, size_ms: 3, "your function gives 3. Let it return a list of milliseconds"),
     ("build-bounds", lambda times_ms, size_ms: [0], "the list has 1 numbers for 12 events"),
-    ("build-bounds", lambda times_ms, size_ms: [0.5 for _ in times_ms], "there is 0.5 in the list"),
-    ("build-bounds", lambda times_ms, size_ms: ["2 min" for _ in times_ms], "there is '2 min' in the list"),
+    ("build-bounds", lambda times_ms, size_ms: [0.5 for _ in times_ms], "gives 0.5. A bound is a whole number"),
+    ("build-bounds", lambda times_ms, size_ms: ["2 min" for _ in times_ms], "gives '2 min'. A bound is a whole number"),
 ]
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from itertools import accumulate
-from numbers import Integral
 from typing import Any
 
 import wmviz
 from wmviz import lag
-from wmviz.course.answers import read_duration
+from wmviz.course.answers import AnswerError, read_duration
+from wmviz.course.harness import smallest_bounds
 from wmviz.course.judging import judge_duration, judge_job
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
@@ -356,7 +355,15 @@ def _streams() -> tuple[tuple[str, tuple[int, ...], int], ...]:
     of = {job.name: job for job in (READINGS, wmviz.scenario("leaderboard"))}
     jobs = [(name, tuple(e.event_time_ms for e in job.events), job.window.size_ms) for name, job in of.items()]
     before_1970 = (-9_000, -3_999, -4_000, -4_001, -8_000, 0, -1, 3_999, 1, 1)
-    return (*jobs, ("before-1970", before_1970, 4_000), ("one-event", (5_000,), 1_000))
+    on_the_edge = (10_000, 9_000, 20_000, 19_999, 10_000, 9_999, 30_001, 20_000)
+    behind = (90_000, *range(1_000, 41_000, 1_000), 55_000, 2_000)
+    return (
+        *jobs,
+        ("window-edges", on_the_edge, 10_000),
+        ("far-behind", behind, 10_000),
+        ("before-1970", before_1970, 4_000),
+        ("one-event", (5_000,), 1_000),
+    )
 
 
 @cache
@@ -382,12 +389,9 @@ def _judge_bounds(own: Any) -> Verdict:
     for name, times_ms, size_ms in _streams():
         due = _bounds_by_engine(times_ms, size_ms)
         try:
-            given = own(list(times_ms), size_ms)
-            got = list(given) if isinstance(given, Iterable) else given
-        except Exception as error:  # noqa: BLE001 - it is the learner's code, anything may come out of it
-            return not_yet(f"On {name} your function stops with {type(error).__name__}: {error}")
-        if (odd := _odd(got, len(due))) is not None:
-            return not_yet(f"On {name} {odd}")
+            got = smallest_bounds(own, times_ms, size_ms)
+        except AnswerError as error:
+            return not_yet(f"On {name} {str(error)[:1].lower()}{str(error)[1:]}")
         for place, (got_ms, due_ms) in enumerate(zip(got, due, strict=True)):
             if got_ms != due_ms:
                 return wrong(
@@ -397,41 +401,41 @@ def _judge_bounds(own: Any) -> Verdict:
     return right("The engine ran each of the streams with one bound after the other, and every number is the same.")
 
 
-def _odd(got: Any, events: int) -> str | None:
-    """Say what is no list of bounds; None if it is one."""
-    if got is None or got is ...:
-        return "your function gives nothing so far. Let it return a list of milliseconds."
-    if not isinstance(got, list):
-        return f"your function gives {got!r}. Let it return a list."
-    if len(got) != events:
-        return f"the list has {len(got)} numbers for {events} events. Give one for each event, also where it is 0."
-    odd = next((one for one in got if not _is_whole(one)), None)
-    return None if odd is None else f"there is {odd!r} in the list. Let each be a whole number of milliseconds."
-
-
-def _is_whole(one: Any) -> bool:
-    return not isinstance(one, bool) and (isinstance(one, Integral) or (isinstance(one, float) and one.is_integer()))
-
-
 def _bound_slip(got_ms: int, due_ms: int, times_ms: Sequence[int], size_ms: int) -> str:
     """Name the thought behind a wrong bound of the last of these events."""
-    own_ms = times_ms[-1]
-    end_ms = own_ms - own_ms % size_ms + size_ms
-    newest_ms = [*accumulate(times_ms, max)]
+    own_ms, before = times_ms[-1], times_ms[:-1]
+    start_ms = own_ms - own_ms % size_ms
+    end_ms = start_ms + size_ms
     if got_ms < 0:
         return "A bound is never negative: what is always on time needs 0."
-    if len(times_ms) == 1:
+    if not before:
         return "Nothing has come before it, so there is no watermark yet."
-    if got_ms == max(newest_ms[-2] - own_ms, 0):
-        return "So far it is behind the newest one. But it is late only if its window has fired."
-    if got_ms in (max(times_ms[-2] - end_ms + 1, 0), max(times_ms[-2] - own_ms, 0)):
-        return "You compared with the event just before it. The newest of all before it counts."
-    if got_ms == due_ms - 1:
-        return "One millisecond short: with that bound the watermark is end − 1, and the window has just fired."
-    if own_ms < 0:
+    newest_ms = max(before)
+
+    def from_(end_ms: int, newest_ms: int = newest_ms) -> int:
+        return max(newest_ms - end_ms + 1, 0)
+
+    thoughts = {
+        due_ms + 1: "One millisecond less is enough: then the watermark is end − 2, and the window has not fired.",
+        due_ms - 1: "One millisecond short: with that bound the watermark is end − 1, and the window has just fired.",
+        from_(start_ms): "You took the start of its window. It fires at its end.",
+        newest_ms - own_ms + 1: "You counted from its own time. Its window fires at its end, and that is later.",
+        max(newest_ms - own_ms, 0): "So far it is behind the newest one. But it is late only if its window has fired.",
+    }
+    if newest_ms == 0 and got_ms == 0:
+        return "0 is a time like any other, and newer than all before 1970."
+    if own_ms < 0 and own_ms % size_ms and got_ms == from_(start_ms + 2 * size_ms):
         return "Before 1970, too, the start of a window is rounded down, and not towards 0."
+    if own_ms == start_ms and got_ms == from_(own_ms):
+        return "At its very boundary a time belongs to the window that begins there: the end is no part of a window."
+    if before[-1] != newest_ms and got_ms in (from_(end_ms, before[-1]), max(before[-1] - own_ms, 0)):
+        return "You compared with the event just before it. The newest of all before it counts."
+    if got_ms in thoughts:
+        return thoughts[got_ms]
     if due_ms == 0:
         return "Its window has not fired before it comes, with any bound."
+    if got_ms == 0:
+        return f"With a bound of 0 its window of {duration_text(size_ms)} has fired before it comes."
     return "Write down the newest time before it, and the end of its window."
 
 
