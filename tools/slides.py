@@ -1,4 +1,4 @@
-"""Write the slides of the workshop out of the notebooks: ``make slides``.
+"""Write the slides of the workshops out of the notebooks: ``make slides``.
 
 A deck in `tools/slides/` lists which cells, questions and stages stand on which slide. What is said comes from the
 notebooks and from the engine, so it is written once. Each deck becomes one page in `dist/slides/` that needs no
@@ -10,7 +10,9 @@ A slide of a deck has
   A code cell shows its stored output; in ``small`` print if it is named there. The cells named in ``headings`` keep
   their headings.
 - ``ask``: the name of a question of the course; or
-- ``stage``: the cell that plays it, with ``predict`` if it asks, and its open ``parts``.
+- ``stage``: the cell that plays it, with ``predict`` if it asks, and its open ``parts``. What its scenario says about
+  itself is left out: the one who leads says it, and not before the room has answered; or
+- ``deck``: another deck, of which it takes the slides ``from`` … ``to``, as they are counted on the screen.
 - ``title``: if left out, the heading of the first cell; a stage has a title of its own.
 """
 
@@ -41,8 +43,8 @@ from wmviz.stage.pages import player_html, stage_html
 ROOT = Path(__file__).resolve().parent.parent
 PARTS, OUT = ROOT / "tools" / "slides", ROOT / "dist" / "slides"
 HEADING = re.compile(r"^#+ (?:\d+ · )?(.*)$")
-# Cells that start Flink, or need what such a cell has found, are not run to make a slide.
-FLINK = re.compile(r"flink|comparison|wmviz\.compare")
+# Cells that start Flink, or need what such a cell has found, are not run to make a slide; an import starts nothing.
+FLINK = re.compile(r"^(?!from wmviz\.flink).*(?:flink|comparison|wmviz\.compare)", re.MULTILINE)
 
 
 class DeckError(ValueError):
@@ -180,11 +182,12 @@ def ask_slide(described: dict[str, Any]) -> Slide:
 
 
 def stage_slide(described: dict[str, Any]) -> Slide:
-    scenario = played_in(described["stage"])
+    scenario = played_in(described["stage"]).replace(about="")
     stage = stage_html(scenario, described.get("predict", False), tuple(described.get("parts", ())))
     return Slide("stage", described.get("title", ""), f'<div class="body">{stage}</div>', source_of(described))
 
 
+@cache
 def played_in(place: str) -> Scenario:
     """Run the cells of a lesson up to the one that plays, and give the scenario that it plays."""
     notebook, _, name = place.partition("#")
@@ -236,8 +239,23 @@ def part(name: str) -> str:
 
 
 def decks() -> dict[str, dict[str, Any]]:
-    """Give the decks by name."""
-    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(PARTS.glob("*.json"))}
+    """Give the decks by name, each with all its slides."""
+    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(PARTS.glob("*.json"))}
+    return {name: {**deck, "slides": with_borrowed(deck["slides"], found)} for name, deck in found.items()}
+
+
+def with_borrowed(slides: list[dict[str, Any]], found: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put the slides of other decks in the place of their numbers. The cover, slide 1, is not among them."""
+    whole: list[dict[str, Any]] = []
+    for described in slides:
+        if "deck" in described:
+            borrowed = found[described["deck"]]["slides"][described["from"] - 2 : described["to"] - 1]
+            if len(borrowed) != described["to"] - described["from"] + 1:
+                raise DeckError(f"{described['deck']} has no slides {described['from']} to {described['to']}.")
+            whole += borrowed
+        else:
+            whole.append(described)
+    return whole
 
 
 def main() -> int:

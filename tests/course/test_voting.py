@@ -14,7 +14,7 @@ from wmviz.course.questions import Choice, CourseError, Question, find
 from wmviz.course.voting import PLAYS, Ballot, Vote
 from wmviz.course.voting_widget import GO_ON, REVEAL
 from wmviz.fields import ScenarioError
-from wmviz.times import time_ms
+from wmviz.times import time_ms, time_text
 from wmviz.trace import Kind
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -105,7 +105,24 @@ def test_a_wrong_time_says_which_thought_leads_there():
 
 
 def test_what_a_scenario_says_about_itself_is_not_on_the_stage():
-    assert {ballot.scenario.about for ballot in course.vote(LEADERBOARD).ballots} == {""}
+    quiet = wmviz.scenario("quiet-partition")
+    assert "no window fires" in quiet.title
+    shown = {(ballot.scenario.about, ballot.scenario.title) for ballot in course.vote(quiet).ballots}
+    assert shown == {("", voting.ASKS)}
+    assert {course.vote(item).ballot.scenario.about for item in PLAYS} == {""}
+    assert course.vote("7.bet", plays=quiet).ballot.scenario == quiet
+
+
+def test_the_stage_stops_where_the_next_question_begins():
+    """Whether r4471's kilometre of 6:56 counts is asked after the first firing: the vote must not play it."""
+    ballot = course.vote("3.first-firing").ballot
+    trace = wmviz.simulate(ballot.scenario)
+    last = ballot.last_step(trace)
+    fired = [record.step for record in trace if record.kind == Kind.FIRED]
+    shown = [record.at_ms for record in trace if record.step <= last]
+    assert fired[0] <= last < fired[-1]
+    assert time_text(shown[-1]) == "7:03:10"
+    assert course.vote("7.bet").ballot.last_step(trace) == trace.steps - 1
 
 
 def test_it_goes_on_to_the_end():
@@ -204,7 +221,8 @@ def test_the_truth_stops_the_counters_and_plays_the_stage():
     buttons[REVEAL].click()
     assert all(part.disabled for part in rows[0].children[0].children)
     stage = box.children[-1]
-    assert (len(box.children), stage.scenario, stage.playing) == (before + 1, wmviz.scenario("idle-bet"), True)
+    played = wmviz.scenario("idle-bet").replace(about="")
+    assert (len(box.children), stage.scenario, stage.playing) == (before + 1, played, True)
     assert "✓ d)" in rows[3].children[1].value
     assert GO_ON not in buttons
 

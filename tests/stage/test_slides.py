@@ -1,8 +1,11 @@
 """The slides of the workshop: made of cells that exist, whole on small projectors, alive without a network."""
 
+import base64
 import importlib.util
+import json
 import re
 import sys
+import zlib
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +16,7 @@ from tests.stage.jupyter import WAIT_MS
 from wmviz.course.questions import find
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SIZES = [(1280, 800), (1024, 768)]
+SIZES = [(1920, 1080), (1280, 800), (1024, 768)]
 STAGES = "main > section.here [data-wmviz-stage]"
 
 
@@ -45,8 +48,16 @@ def deck(request, tmp_path_factory):
 # How they are made ---------------------------------------------------------------------------------------------------
 
 
-def test_there_is_a_deck_of_ninety_minutes():
-    assert "ninety-minutes" in DECKS
+def test_there_is_a_deck_for_each_plan_of_the_guide():
+    assert set(DECKS) == {"ninety-minutes", "half-day"}
+
+
+def test_a_deck_takes_slides_of_another_one():
+    slides = [{"cells": ["x#y"]}, {"deck": "other", "from": 3, "to": 4}]
+    found = {"other": {"slides": [{"ask": "2"}, {"ask": "3"}, {"ask": "4"}]}}
+    assert tool().with_borrowed(slides, found) == [{"cells": ["x#y"]}, {"ask": "3"}, {"ask": "4"}]
+    with pytest.raises(tool().DeckError, match="other has no slides 4 to 5"):
+        tool().with_borrowed([{"deck": "other", "from": 4, "to": 5}], found)
 
 
 @pytest.mark.parametrize("name", DECKS)
@@ -85,6 +96,36 @@ def test_the_answer_of_a_question_is_that_of_the_engine(name):
         html = tool().ask_slide({"ask": item}).html()
         (right,) = re.findall(r'data-letter="(\w)" data-right', html)
         assert question.judge(right).right
+
+
+@pytest.mark.parametrize("name", DECKS)
+def test_no_slide_tells_the_answer_of_a_later_one(name):
+    """Neither what a scenario says about itself, nor the right choice and its reason, before it is asked."""
+    told = ""
+    for slide in DECKS[name]["slides"]:
+        if "stage" in slide:
+            about = tool().played_in(slide["stage"]).about
+            assert about
+            assert about not in json.loads(stage_values(tool().stage_slide(slide).body))["picture"].values()
+        elif "cells" in slide:
+            told += tool().text_slide(slide).body
+        else:
+            solution = find(slide["ask"]).solution
+            assert solution.why not in told
+            assert len(solution.text) < 12 or solution.text not in told, slide
+
+
+def stage_values(body):
+    """Unpack what a stage on a slide is given."""
+    (packed,) = re.findall(r'<script type="application/octet-stream">([^<]+)</script>', body)
+    return zlib.decompress(base64.b64decode(packed)).decode()
+
+
+def test_a_question_is_not_told_by_the_story_before_it():
+    """8:05 has arrived, and no window has fired: the room is asked for it."""
+    slides = DECKS["ninety-minutes"]["slides"]
+    nth = [slide.get("ask") for slide in slides].index("6.which-fire")
+    assert "no result" not in tool().text_slide(slides[nth - 1]).body
 
 
 def test_the_player_comes_once():
@@ -143,6 +184,11 @@ CUT_OFF = """() => {
   }
   return cut;
 }"""
+# How much of the height above the foot line a stage fills.
+FILLED = f"""() => document.querySelector("{STAGES}").getBoundingClientRect().bottom
+  / document.querySelector("main > section.here > .source").getBoundingClientRect().top"""
+LEADERS = f"""() => [...document.querySelectorAll("{STAGES} .wmviz-leader")]
+  .filter((node) => node.getBoundingClientRect().width).length"""
 browser = pytest.mark.browser
 
 
@@ -202,6 +248,9 @@ def test_nothing_is_cut_off_on_any_slide(open_deck, deck, width, height):
             page.evaluate(f"(s => s.go(s.picture.steps.length - 1))(document.querySelector('{STAGES}').wmvizStage)")
             page.wait_for_timeout(150)
             assert page.evaluate(CUT_OFF) == [], f"slide {number}, at its end"
+            assert page.evaluate(FILLED) > 0.75, f"slide {number}"
+            page.evaluate(f"document.querySelector('{STAGES}').wmvizStage.go(-1)")
+            assert page.evaluate(LEADERS) == 0, f"slide {number}, back at its start"
         page.keyboard.press("PageDown")
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
 

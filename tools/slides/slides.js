@@ -1,6 +1,8 @@
 // Moves through the slides. A question stops: it is told first, and only the next step goes on.
 const slides = [...document.querySelectorAll("section")];
 const LEAST_PLANE = 150;
+// A stage is laid out on a screen of this size, and larger ones show it larger.
+const [STAGE_WIDTH, STAGE_HEIGHT] = [1280, 800];
 const [LEAST_GROWTH, MOST_GROWTH] = [0.7, 1.5];
 let at = -1;
 
@@ -51,18 +53,33 @@ function fitText(slide) {
   slide.classList.toggle("told", told);
 }
 
-/** Make the plane as high as the stage around it leaves room. */
+/** Make the stage as large as the screen is, and its plane as high as the stage around it leaves room. */
 function fitStage(place) {
   const stage = place.wmvizStage;
-  if (!stage?.plane) return requestAnimationFrame(() => slides[at].contains(place) && fitStage(place));
-  const foot = slides[at].querySelector(".source").offsetTop - 6;
+  if (!stage?.plane) return again(place);
+  const zoom = Math.max(1, Math.min(innerWidth / STAGE_WIDTH, innerHeight / STAGE_HEIGHT));
+  if (Number(place.dataset.zoom) !== zoom) {
+    place.style.zoom = place.dataset.zoom = zoom;
+    stage.resize(); // it lays itself out in the next frame
+    return requestAnimationFrame(() => again(place));
+  }
+  const foot = slides[at].querySelector(".source").getBoundingClientRect().top - 6;
+  // The table of results grows while it plays: there must be room for all of it.
+  const step = stage.step;
+  if (stage.open("results") && !stage.predict.on) stage.go(stage.picture.steps.length - 1, false);
   for (let tries = 0; tries < 4; tries++) {
-    const over = place.offsetTop + place.offsetHeight - foot;
+    const over = (place.getBoundingClientRect().bottom - foot) / zoom;
     const most = Math.max(LEAST_PLANE, stage.plane.height - over);
     if (Math.abs(over) < 2 || most === stage.host.get("highest")) break;
     stage.host.set("highest", most);
     stage.build();
   }
+  if (stage.step !== step) stage.go(step, false);
+}
+
+/** Fit a stage in the next frame, if it is still shown. */
+function again(place) {
+  requestAnimationFrame(() => slides[at].contains(place) && fitStage(place));
 }
 
 const KEYS = {

@@ -6,6 +6,7 @@ that the stage asks about a scenario.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -18,7 +19,9 @@ from wmviz.scenario import Scenario
 from wmviz.stage.predicting import kinds_of, questions_of
 from wmviz.stage.subject import drawable, show
 from wmviz.times import TimeError, time_ms
+from wmviz.trace import Trace
 
+ASKS = "What happens next?"
 PLAYS = {
     "3.first-firing": "leaderboard",
     "4.results": "price-feed",
@@ -38,6 +41,8 @@ PLAYS = {
     "17.late": "new-lateness",
 }
 """A question of a lesson → the scenario that answers it on the stage."""
+TO_THE_FIRST_RESULT = {"3.first-firing"}
+"""Questions behind which the stage stops at the first result: what comes then is asked later."""
 MOST_HANDS = 999
 _EDGE, _RIGHT, _OTHER = "#4a6fa5", "#1a7f37", "#8a94a3"
 
@@ -56,12 +61,23 @@ class Ballot:
         What the stage plays; None if it plays nothing.
     steps
         The steps of the run before and at the end of the moment in question; None for the whole run.
+    to_first_result
+        Whether the stage stops when the first result is out.
     """
 
     name: str
     question: Question
     scenario: Scenario | None = None
     steps: tuple[int, int] | None = None
+    to_first_result: bool = False
+
+    def last_step(self, trace: Trace) -> int:
+        """Tell the step at which the stage stops."""
+        if self.steps is not None:
+            return self.steps[1]
+        if self.to_first_result:
+            return bisect_right(trace.step_at_ms, min(firing.at_ms for firing in trace.all_firings)) - 1
+        return trace.steps - 1
 
 
 def vote(source: str | Scenario, plays: Scenario | None = None, kinds: Any = True) -> Vote:
@@ -102,9 +118,11 @@ def vote(source: str | Scenario, plays: Scenario | None = None, kinds: Any = Tru
     question = find(source)
     if not isinstance(question, Question):
         raise CourseError(f'"{source}" has no choices to vote on; solve it together with course.check("{source}").')
-    if plays is None and source in PLAYS:
-        plays = wmviz.scenario(PLAYS[source])
-    return Vote((Ballot(source, question, plays),))
+    if plays is not None:
+        return Vote((Ballot(source, question, plays),))
+    # What the scenario says about itself would tell too much for the questions that follow.
+    played = wmviz.scenario(PLAYS[source]).replace(about="") if source in PLAYS else None
+    return Vote((Ballot(source, question, played, to_first_result=source in TO_THE_FIRST_RESULT),))
 
 
 def tally() -> Tally:
@@ -328,8 +346,8 @@ def _ballots(scenario: Scenario, kinds: Any) -> tuple[Ballot, ...]:
     chosen, _ = drawable(scenario)
     trace = wmviz.simulate(chosen)
     picture = show(trace, chosen)
-    # What a scenario says about itself would tell too much before a vote.
-    quiet = chosen.replace(about="")
+    # What a scenario says about itself, and its title, would tell too much before a vote.
+    quiet = chosen.replace(about="", title=ASKS)
     found = []
     for asked in questions_of(trace, picture, kinds_of(kinds)):
         question = _as_choices(asked)

@@ -98,12 +98,12 @@ class _Room:
     def _reveal(self) -> None:
         self.vote.reveal()
         self._draw()
-        if self.vote.ballot.steps is not None:
-            self._play(self.vote.ballot.steps[1])
-        elif self.vote.ballot.scenario is not None:
-            self.stage = wmviz.play(self.vote.ballot.scenario)
+        ballot = self.vote.ballot
+        if ballot.steps is None and ballot.scenario is not None:
+            self.stage = wmviz.play(ballot.scenario)
             self._lay_out()
-            self._play(self.stage.trace.steps - 1)
+        if self.stage is not None:
+            self._play(ballot.last_step(self.stage.trace))
         if self.vote.has_more:
             self.go_on.focus()
 

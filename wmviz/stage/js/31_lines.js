@@ -115,7 +115,7 @@ class Lines {
       const [line, state] = [this.lines[nth], this.states[nth]];
       const main = line.kind === "wmviz-watermark";
       const last = line.points[lastUpTo(line.steps, step)];
-      for (const node of [line.tip, line.dot, line.name]) node.style.display = state.y === null ? "none" : "";
+      for (const node of [line.tip, line.dot, line.name, line.leader]) node.style.display = state.y === null ? "none" : "";
       if (state.y === null) continue;
       const y = this.y(state);
       const from = Math.min(this.x(last), x);
