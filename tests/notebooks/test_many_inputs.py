@@ -30,6 +30,8 @@ def uneven():
 
 
 UNEVEN = uneven()
+RUNNERS = [[e.key, e.value, e.event_time_ms, e.arrival_time_ms, 0] for e in S.events if e.partition == 0]
+RULES = S.replace(events=RUNNERS, subtasks=2, inputs=2)
 AFTER = wmviz.simulate(UNEVEN.replace(strategy_at="after"))
 ON_SOURCE = wmviz.simulate(UNEVEN)
 
@@ -54,6 +56,12 @@ FACTS = {
     "All 8 kilometres are in their windows": T.ledger().counted == len(S.events) == 8,
     "Here the result is the same, 6:17:59.999": last(S.replace(subtasks=2))["window"] == "6:17:59.999",
     "All events of r4471 come through partition 0": {e.partition for e in S.events if e.key == "r4471"} == {0},
+    "their input stays at `MIN`, and no window behind the operator fires, though the events are far ahead": (
+        (last(RULES)["source[1]"], last(RULES)["window"], last(RULES)["source[0]"]) == ("MIN", "MIN", "8:02:59.999")
+    ),
+    "Their input becomes idle, and nobody waits for it": (
+        last(RULES.replace(idle_timeout="1 min"))["window"] == "8:02:59.999"
+    ),
     "r4471's 7:03 moved the one watermark to 7:00:59.999": AFTER.seen_watermarks["r9@6:10"] == time_ms("7:00:59.999"),
     "r9's kilometres of 6:10 and 6:20 came, the windows of 6 am were gone": (
         AFTER.outcomes().late == {"r9@6:10", "r9@6:20"} and not ON_SOURCE.outcomes().late
