@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 
+import numpy as np
 import pytest
 
 import wmviz
@@ -41,6 +42,80 @@ def everyone_where_windows_stand(rows):
     return [row["subtask"] for row in rows if row["role"] == "source"] if stand else []
 
 
+def still(row):
+    return row["watermark_ms"] == row["before_ms"]
+
+
+def of_role(rows, role):
+    return [row for row in rows if row["role"] == role]
+
+
+def one_by_one(rows):
+    """Is right: each pair of a window and a source."""
+    pairs = ((window, source) for window in of_role(rows, "window") for source in of_role(rows, "source"))
+    for window, source in pairs:
+        if still(window) and still(source) and window["watermark_ms"] == source["watermark_ms"]:
+            yield source["subtask"]
+
+
+def by_numpy(rows):
+    """Is right, and gives an array."""
+    return np.array(watchdog(rows))
+
+
+def no_window_moves(rows):
+    """Is right: begins with whether all windows stand."""
+    windows = of_role(rows, "window")
+    if not all(map(still, windows)):
+        return ()
+    return tuple(row["subtask"] for row in of_role(rows, "source") if row["watermark_ms"] == windows[0]["watermark_ms"])
+
+
+def the_first_one(rows):
+    return watchdog(rows)[:1]
+
+
+def up_to_the_windows(rows):
+    at_ms = of_role(rows, "window")[0]["watermark_ms"]
+    low = [row for row in of_role(rows, "source") if (row["watermark_ms"] or 0) <= (at_ms or 0)]
+    return [row["subtask"] for row in low] if all(map(still, of_role(rows, "window"))) else []
+
+
+def who_stands_while_windows_stand(rows):
+    stand = all(map(still, of_role(rows, "window")))
+    return [row["subtask"] for row in of_role(rows, "source") if stand and still(row)]
+
+
+def the_lowest_while_windows_stand(rows):
+    sources = of_role(rows, "source")
+    lowest = min(row["watermark_ms"] or 0 for row in sources)
+    stand = all(map(still, of_role(rows, "window")))
+    return [row["subtask"] for row in sources if stand and (row["watermark_ms"] or 0) == lowest]
+
+
+def of_any_role(rows):
+    held = {row["watermark_ms"] for row in of_role(rows, "window") if still(row)}
+    return [row["subtask"] for row in rows if row["role"] in ("source", "other") and row["watermark_ms"] in held]
+
+
+def the_windows_themselves(rows):
+    return [row["subtask"] for row in of_role(rows, "window") if still(row)]
+
+
+def who_reads_nothing(rows):
+    return [row["subtask"] for row in of_role(rows, "source") if row["read"] == 0]
+
+
+def the_splits(rows):
+    held = {row["watermark_ms"] for row in of_role(rows, "window") if still(row)}
+    return [row["subtask"] for row in of_role(rows, "split") if row["watermark_ms"] in held]
+
+
+def at_the_same_value(rows):
+    values = {row["watermark_ms"] for row in of_role(rows, "window")}
+    return [row["subtask"] for row in of_role(rows, "source") if row["watermark_ms"] in values]
+
+
 NUMBER = "15"
 
 RIGHT = [
@@ -63,6 +138,10 @@ RIGHT = [
     ("two-faults", NIGHT.replace(strategy_at="after", bound="3 min")),
     ("watchdog", watchdog),
     ("watchdog", lambda rows: set(watchdog(rows))),
+    ("watchdog", one_by_one),
+    ("watchdog", by_numpy),
+    ("watchdog", no_window_moves),
+    ("watchdog", lambda rows: dict.fromkeys(watchdog(rows)).keys()),
 ]
 
 WRONG = [
@@ -100,6 +179,15 @@ WRONG = [
     ("watchdog", the_lowest, "A subtask that has no watermark yet"),
     ("watchdog", but_those_without, "A subtask that has no watermark yet"),
     ("watchdog", everyone_where_windows_stand, "A subtask that has moved on is not waited for"),
+    ("watchdog", the_first_one, "two-spare-readers your watchdog names subtask 2. There may be several"),
+    ("watchdog", up_to_the_windows, "still below the windows is idle, and left out"),
+    ("watchdog", who_stands_while_windows_stand, "still below the windows is idle, and left out"),
+    ("watchdog", the_lowest_while_windows_stand, "a source subtask stands at just that value"),
+    ("watchdog", of_any_role, "two-spare-readers your watchdog names subtask 0, 1, 2, 3"),
+    ("watchdog", the_windows_themselves, "A subtask that has moved on is not waited for"),
+    ("watchdog", who_reads_nothing, "Its windows move, so nobody holds them"),
+    ("watchdog", the_splits, "A subtask that has no watermark yet"),
+    ("watchdog", at_the_same_value, "Its windows move, so nobody holds them"),
     ("watchdog", lambda rows: [], "a source subtask stands at just that value"),
 ]
 
@@ -170,6 +258,8 @@ def test_what_task_five_goes_by():
 
 def test_the_watchdog_is_tried_on_jobs_that_are_held_and_on_jobs_that_are_not():
     held = [holders for _, holders in sheet._watched().values()]
-    assert sum(map(bool, held)) == 5
-    assert len(held) == 14
-    assert course.check("15.watchdog", watchdog).sentence.startswith("It names the right subtasks for 14 recorded jobs")
+    assert sum(map(bool, held)) == 7
+    assert len(held) == 16
+    assert course.check("15.watchdog", watchdog).sentence.startswith(
+        "It names the right subtasks for 14 recorded jobs of Flink"
+    )

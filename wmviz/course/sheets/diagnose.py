@@ -10,12 +10,14 @@ from typing import Any
 import wmviz
 from wmviz.course.answers import AnswerError, read_duration
 from wmviz.course.judging import judge_job, judge_number
+from wmviz.course.own_code import called, several
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.course.sheets.trams import JOBS, TramJob
 from wmviz.diagnosis import Diagnosis
 from wmviz.flink.broken import BrokenJob, broken_job, broken_jobs
 from wmviz.scenario import Scenario
-from wmviz.times import duration_text, shown, time_ms
+from wmviz.times import MIN_MS, duration_text, shown, time_ms
+from wmviz.trace import Status
 
 CASES = {"a": "summer-time", "b": "after-outage", "c": "spare-readers", "d": "depot-closed"}
 """Task 2: the letter under which a job is shown → the job."""
@@ -399,18 +401,68 @@ def _still_silent(job: Scenario) -> str:
 # ------------------------------------------------------------------------------------------------------------- task 6
 
 
+def _night(name: str, title: str, events: list[list[Any]], **settings: Any) -> Scenario:
+    shape = {"bound": "10 s", "emission": "interval", "interval": "5 s", "window": "5 min", "start": "1:00"}
+    return Scenario.of(name=name, title=title, events=events, **{**shape, "subtasks": 3, **settings})
+
+
+def _news(line: str, partition: int, until: str = "1:10", stands_at: str = "") -> list[list[Any]]:
+    """Give an event every 20 s; with a clock that stands, all have the same time."""
+    arrivals = range(time_ms("1:00:01") + partition, time_ms(until), 20_000)
+    return [[line, 1, time_ms(stands_at) if stands_at else ms - 1_000, ms, partition] for ms in arrivals]
+
+
+def _by_arrival(*lines: list[list[Any]]) -> list[list[Any]]:
+    return sorted((row for line in lines for row in line), key=lambda row: int(row[3]))
+
+
+OF_THE_ENGINE = (
+    _night(
+        "two-spare-readers", "Two of four subtasks have no partition",
+        _by_arrival(_news("line 1", 0), _news("line 2", 1)), partitions=2, subtasks=4,
+    ),
+    _night(
+        "clock-stands", "One line is idle and left out, another one has a clock that stands",
+        _by_arrival(_news("line 1", 0, "1:01"), _news("line 2", 1, stands_at="1:03"), _news("line 3", 2)),
+        partitions=3, idle_timeout="30 s",
+    ),
+)  # fmt: skip
+"""Task 6: jobs of our engine, for what no recorded job has: several holders, and one that is left out."""
+
+
+def _of_the_engine(job: Scenario) -> tuple[list[dict[str, Any]], frozenset[int]]:
+    """Read a run of our engine at 1:08 and at 1:08:05 as REST tells of a job; and say who holds its windows."""
+    trace = wmviz.simulate(job)
+    before, now = (trace.state(trace.step_at(time_ms(at))) for at in ("1:08", "1:08:05"))
+    empty = dict.fromkeys(GIVEN["watchdog"]["idle-partition"][0])
+
+    def row(role: str, subtask: int, place: str) -> dict[str, Any]:
+        was_ms, is_ms = (state.watermarks.get(place, MIN_MS) for state in (before, now))
+        known = {"before_ms": None if was_ms == MIN_MS else was_ms, "watermark_ms": None if is_ms == MIN_MS else is_ms}
+        return {**empty, "task": place, "role": role, "subtask": subtask, **known}
+
+    sources = [row("source", n, f"source[{n}]") for n in range(job.subtasks)]
+    behind = [row(role, n, "window") for role in ("window", "other") for n in range(2)]  # what follows has the same
+    counted = {n: now.watermarks.get(f"source[{n}]", MIN_MS) for n in range(job.subtasks)}
+    counted = {n: ms for n, ms in counted.items() if now.statuses.get(f"source[{n}]") != Status.IDLE}
+    stands = before.watermarks.get("window", MIN_MS) == now.watermarks.get("window", MIN_MS)
+    lowest_ms = min(counted.values())
+    return [*sources, *behind], frozenset(n for n, ms in counted.items() if stands and ms == lowest_ms)
+
+
 @cache
 def _watched() -> dict[str, tuple[list[dict[str, Any]], frozenset[int]]]:
-    """Give each recorded job's rows, and the source subtasks that hold its windows."""
+    """Give the rows of each job, and the source subtasks that hold its windows."""
     recorded = [broken_job(name) for name in (*broken_jobs(), "steady-traffic", "quiet-partition")]
     jobs = {job.name: job for job in (*recorded, *map(TramJob, JOBS))}
-    return {
-        name: (
+    found = {
+        f"the recorded job {name}": (
             rows(job),
             frozenset(row["subtask"] for row in job.recorded().rows if row["role"] == "source" and row["holds"]),
         )
         for name, job in jobs.items()
     }
+    return found | {f"our engine's job {job.name}": _of_the_engine(job) for job in OF_THE_ENGINE}
 
 
 def watchdog() -> Task:
@@ -432,19 +484,16 @@ def _judge_watchdog(own: Any) -> Verdict:
     for name, (told, due) in _watched().items():
         got = _held(own, [dict(row) for row in told])
         if got != due:
-            return wrong(
-                f"On the recorded job {name} your watchdog names {_named(got)}. {_watchdog_slip(told, got, due)}"
-            )
-    return right(f"It names the right subtasks for {len(_watched())} recorded jobs, and nobody for the healthy ones.")
+            return wrong(f"On {name} your watchdog names {_named(got)}. {_watchdog_slip(told, got, due)}")
+    own, all_jobs = len(OF_THE_ENGINE), len(_watched())
+    return right(
+        f"It names the right subtasks for {all_jobs - own} recorded jobs of Flink and {own} of our engine, and nobody "
+        "for the healthy ones."
+    )
 
 
 def _held(own: Callable[[list[dict[str, Any]]], object], told: list[dict[str, Any]]) -> frozenset[int]:
-    try:
-        found = own(told)
-    except Exception as error:  # noqa: BLE001 - it is the learner's code, anything may come out of it
-        raise AnswerError(f"Your function stops with {type(error).__name__}: {error}") from None
-    if not isinstance(found, (list, tuple, set, frozenset)):
-        raise AnswerError(f"Your function gives {shown(found)}. Let it return a list of subtask numbers, such as [0].")
+    found = several(called(own, "Your function", told), "Your function", "subtask numbers, such as [0]")
     if not all(isinstance(each, Integral) and not isinstance(each, bool) for each in found):
         raise AnswerError(f"Your function gives {shown(found)}. Let it return the numbers of subtasks: row['subtask'].")
     return frozenset(int(each) for each in found)
@@ -456,13 +505,19 @@ def _named(got: frozenset[int]) -> str:
 
 def _watchdog_slip(told: list[dict[str, Any]], got: frozenset[int], due: frozenset[int]) -> str:
     windows = [row for row in told if row["role"] == "window"]
+    sources = {row["subtask"]: row["watermark_ms"] for row in told if row["role"] == "source"}
     if any(row["watermark_ms"] != row["before_ms"] for row in windows):
         return "Its windows move, so nobody holds them, however far behind or still an input is."
-    without = {r["subtask"] for r in told if r["role"] == "source" and r["watermark_ms"] is None}
+    without = {subtask for subtask, watermark_ms in sources.items() if watermark_ms is None}
+    if due & got and due - got:
+        return "There may be several: name each of them."
     if due - got and due & without:
         return "A subtask that has no watermark yet (None) holds the windows, too: they have none either."
     if due - got:
         return "Its windows stand still, and a source subtask stands at just that value."
+    at_ms = windows[0]["watermark_ms"]
+    if any(at_ms is not None and (sources.get(n) or at_ms) < at_ms for n in got):
+        return "A subtask that stands still below the windows is idle, and left out: nobody waits for it."
     return "A subtask that has moved on is not waited for: compare it with the watermark of the windows."
 
 
