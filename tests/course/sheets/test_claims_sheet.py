@@ -2,6 +2,8 @@
 
 from itertools import combinations
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import wmviz
@@ -34,6 +36,40 @@ def within_the_bound(run):
     return [e for e in run.scenario.events if sheet.under_way_ms(e) <= run.scenario.bound_ms]
 
 
+def with_ways(holds):
+    """Make the function with another rule of what is within the bound."""
+
+    def names(run):
+        gone = set(all_lost(run))
+        return [e.id for e in run.scenario.events if e.id in gone and holds(sheet.under_way_ms(e), run.scenario)]
+
+    return names
+
+
+def by_windows_that_have_fired(run):
+    size_ms = run.scenario.window.size_ms
+    fired = (
+        e
+        for e in within_the_bound(run)
+        if run.seen_watermarks[e.id] >= e.event_time_ms // size_ms * size_ms + size_ms - 1
+    )
+    return [e.id for e in fired]
+
+
+def behind_the_watermark(run):
+    return [e.id for e in within_the_bound(run) if e.event_time_ms <= run.seen_watermarks[e.id]]
+
+
+def in_no_firing(run):
+    fired = {name for firing in run.all_firings for name in firing.event_ids}
+    return [e.id for e in within_the_bound(run) if e.id not in fired]
+
+
+def by_pandas(run):
+    gone = pd.concat([run.dropped, run.late])["event"]
+    return gone[gone.isin([e.id for e in within_the_bound(run)])]
+
+
 NUMBER = "16"
 
 RIGHT = [
@@ -53,6 +89,10 @@ RIGHT = [
     ("least-run", sheet.RUSH.replace(events=[sheet.RUSH.events[i] for i in (3, 4, 6)])),
     ("witnesses", witnesses),
     ("witnesses", lambda run: {e.id for e in witnesses(run)}),
+    ("witnesses", lambda run: (e.id for e in witnesses(run))),
+    ("witnesses", lambda run: ", ".join(e.id for e in witnesses(run))),
+    ("witnesses", lambda run: np.array([e.id for e in witnesses(run)])),
+    ("witnesses", by_pandas),
 ]
 
 WRONG = [
@@ -86,6 +126,17 @@ WRONG = [
     ("witnesses", without_the_side_output, "is in the side output"),
     ("witnesses", only_below_the_bound, "was under way for just the bound"),
     ("witnesses", within_the_bound, "is not lost"),
+    ("witnesses", with_ways(lambda way_ms, job: way_ms <= 60_000), "was 50 s under way, longer than the bound"),
+    ("witnesses", with_ways(lambda way_ms, job: way_ms <= job.bound_ms + 1), "In the case «just over the bound»"),
+    ("witnesses", with_ways(lambda way_ms, job: way_ms // 1000 <= job.bound_ms // 1000), "«just over the bound»"),
+    ("witnesses", with_ways(lambda way_ms, job: abs(way_ms) <= job.bound_ms), "west@8:13 is lost. Its clock is ahead"),
+    ("witnesses", with_ways(lambda way_ms, job: 0 <= way_ms <= job.bound_ms), "within the bound it is"),
+    ("witnesses", with_ways(lambda way_ms, job: way_ms <= job.bound_ms + job.lateness_ms), "than the bound of 1 min"),
+    ("witnesses", with_ways(lambda way_ms, job: way_ms > job.bound_ms), "the claim says nothing of it"),
+    ("witnesses", lambda run: witnesses(run)[:1], "arrived within the bound and is lost, too"),
+    ("witnesses", by_windows_that_have_fired, "In the case «some lateness, and one clock ahead»"),
+    ("witnesses", behind_the_watermark, "is not lost"),
+    ("witnesses", in_no_firing, "is not lost"),
     ("witnesses", lambda run: ["somebody"], "That is no count of the run"),
     ("witnesses", lambda run: [], "arrived within the bound and is lost"),
 ]

@@ -8,8 +8,10 @@ from itertools import combinations
 from typing import Any
 
 import wmviz
+from wmviz.course.answers import AnswerError
 from wmviz.course.claims.court import DEPENDS, FALSE, TRUE, VERDICTS, Case, counted, verdict_of
 from wmviz.course.judging import judge_job, judge_time
+from wmviz.course.own_code import called, several
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.event import Event
 from wmviz.scenario import Scenario
@@ -419,10 +421,44 @@ def _trials() -> dict[str, Scenario]:
         ["east", 1, "8:10:59.999", "8:10:59.999"],
         ["west", 2, "8:09:59.999", "8:10:59.999"],
     ]
+    just_over = [
+        ["west", 1, "8:05", "8:05:10"],
+        ["east", 1, "8:11", "8:11"],
+        ["west", 2, "8:09:59.999", "8:11"],
+        ["west", 3, "8:09:59.500", "8:11:00.100"],
+    ]
+    far_ahead = [
+        ["east", 1, "8:21:30", "8:09:40"],
+        ["west", 2, "8:09:50", "8:09:50"],
+        ["west", 3, "8:09:56", "8:09:55"],
+        ["west", 4, "8:13", "8:10"],
+        ["east", 5, "8:09:58", "8:10:20"],
+    ]
+    for_a_while = [
+        ["west", 1, "8:05", "8:05:10"],
+        ["east", 1, "8:13", "8:10:40"],
+        ["west", 2, "8:09:50", "8:10:45"],
+        ["east", 2, "8:17", "8:10:47"],
+        ["west", 3, "8:09:55", "8:10:50"],
+        ["west", 4, "8:09:57", "8:12:30"],
+    ]
+    half = BRIDGES.replace(
+        bound="30 s",
+        events=[
+            ["west", 1, "8:05", "8:05:10"],
+            ["east", 1, "8:12", "8:10:10"],
+            ["west", 2, "8:09:45", "8:10:15"],
+            ["west", 3, "8:09:30", "8:10:20"],
+        ],
+    )
     return {
         **_bank(),
         "one clock ahead, a side output": AHEAD.replace(late_to="side"),
         "SQL, just within the bound": BRIDGES.replace(events=edge, api="sql", strategy_at="after"),
+        "a bound of 30 s": half,
+        "just over the bound": BRIDGES.replace(events=just_over, api="sql", strategy_at="after"),
+        "one clock 12 min ahead": BRIDGES.replace(events=far_ahead),
+        "some lateness, and one clock ahead": BRIDGES.replace(events=for_a_while, lateness="3 min"),
     }
 
 
@@ -432,16 +468,19 @@ def _judge_witnesses(own: Any) -> Verdict:
     for where, job in _trials().items():
         run = wmviz.simulate(job)
         try:
-            said = own(run)
-        except Exception as error:  # noqa: BLE001 - it is the learner's code, anything may come out of it
-            return not_yet(f"In the case «{where}» your function stops with {type(error).__name__}: {error}")
-        names = _names(said)
-        if names is None:
-            gives = "nothing so far" if said is None or said is ... else repr(said)
-            return not_yet(f"Your function gives {gives}. Let it return a list of names.")
+            names = _named_by(own, run)
+        except AnswerError as error:
+            return not_yet(f"In the case «{where}» {str(error)[:1].lower()}{str(error)[1:]}")
         if names != refuting(run):
             return wrong(f"In the case «{where}» it names {_listed(names)}. {_slip(run, names)}")
     return right(f"On {len(_trials())} runs it names the same counts as the engine's own ledger.")
+
+
+def _named_by(own: Any, run: Trace) -> frozenset[str]:
+    said = called(own, "Your function", run)
+    names = _names(said if isinstance(said, str) else several(said, "Your function", "names"))
+    assert names is not None  # a text or a list
+    return names
 
 
 def _listed(names: frozenset[str]) -> str:
@@ -455,6 +494,8 @@ def _slip(run: Trace, names: frozenset[str]) -> str:
         return "That is no count of the run."
     if extra and extra[0] not in lost(run):
         return f"{extra[0]} is not lost."
+    if extra and under_way_ms(by_id[extra[0]]) <= run.scenario.bound_ms + run.scenario.lateness_ms:
+        return f"{extra[0]} was longer under way than the bound of {duration_text(run.scenario.bound_ms)}."
     if extra:
         way = duration_text(under_way_ms(by_id[extra[0]]))
         return f"{extra[0]} was {way} under way, longer than the bound: the claim says nothing of it."
@@ -462,6 +503,10 @@ def _slip(run: Trace, names: frozenset[str]) -> str:
         return f"{missing[0]} is in the side output. No window took it, so it is lost, too."
     if under_way_ms(by_id[missing[0]]) == run.scenario.bound_ms:
         return f"{missing[0]} was under way for just the bound. Within the bound has that, too: compare with ≤."
+    if under_way_ms(by_id[missing[0]]) <= 0:
+        return f"{missing[0]} is lost. Its clock is ahead, so it arrived before its own time: within the bound it is."
+    if names:
+        return f"{missing[0]} arrived within the bound and is lost, too."
     return f"{missing[0]} arrived within the bound and is lost."
 
 
