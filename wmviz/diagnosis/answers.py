@@ -29,12 +29,18 @@ MOST_SAMPLES = 40
 LONGEST_TRACE = 4_000
 
 TASK = ("busyTimeMsPerSecond", "idleTimeMsPerSecond", "backPressuredTimeMsPerSecond")
+WORKED = ("accumulateBusyTimeMs", "accumulateIdleTimeMs", "accumulateBackPressuredTimeMs")
+"""Together they are the ms since a task began: they say when its numbers were taken."""
 FLOW = ("numRecordsIn", "numRecordsOut")
 SAMPLED = ("watermarkLag", "currentEmitEventTimeLag", "numLateRecordsDropped")
-OPERATOR = (*FLOW, *SAMPLED, "currentInputWatermark", "currentOutputWatermark", "sourceIdleTime")
+OPERATOR = (
+    *FLOW,
+    *SAMPLED,
+    *("currentInputWatermark", "currentOutputWatermark", "sourceIdleTime", "watermarkAlignmentDrift"),
+)
 SPLIT = ("currentWatermark", "idleTimeMsPerSecond", "accumulatedIdleTimeMs", "pausedTimeMsPerSecond")
 WANTED = re.compile(
-    rf"\d+\.((.+\.)?({'|'.join([*OPERATOR, *TASK])})"
+    rf"\d+\.((.+\.)?({'|'.join([*OPERATOR, *TASK, *WORKED])})"
     rf"|.+\.split\..+\.watermark\.({'|'.join(SPLIT)})|.+\.partition\.\d+\.currentOffset)"
 )
 IN_SAMPLES = re.compile(rf"\d+\..+\.({'|'.join([*SAMPLED, 'currentInputWatermark', 'numRecordsOut'])})")
@@ -309,7 +315,7 @@ def _weight(metric: str) -> tuple[int, str]:
     name = metric.rpartition(".")[2]
     order = (("currentOutputWatermark", "currentInputWatermark", "numLateRecordsDropped"), (*FLOW, "sourceIdleTime"))
     rank = next((rank for rank, names in enumerate(order) if name in names), len(order))
-    return rank + (name in TASK), metric
+    return rank + (name in (*TASK, *WORKED)), metric
 
 
 def _parts(ids: list[str]) -> list[str]:

@@ -27,6 +27,8 @@ def bound_too_large(case: Case) -> Iterator[Cause | str]:
             behind_ms = case.now_ms - (origin.now_ms or 0)
             lags = [max(lag, 0) for lag in case.event_lags_ms(origin)]
             events_ms = min(lags) if lags else None
+            if events_ms is None and origin.task.sql_bound_ms is not None:
+                events_ms = max(behind_ms - origin.task.sql_bound_ms, 0)
             if events_ms is None and task in case.waiting:
                 continue  # one fault is seen; that there is another would be a guess
             extra_ms = behind_ms - (events_ms or 0)
@@ -46,6 +48,8 @@ def bound_too_large(case: Case) -> Iterator[Cause | str]:
         evidence.append(
             "Flink does not say here how old the events are, so old events and a large bound look the same."
         )
+    elif origin.task.sql_bound_ms is not None and not case.event_lags_ms(origin):
+        evidence.append(f"The table declares a bound of {duration(origin.task.sql_bound_ms)} (WATERMARK FOR).")
     else:
         evidence.append(
             f"Fresh events are only {duration(events_ms)} old when read: about {duration(extra_ms)} is the bound."
@@ -83,6 +87,8 @@ def bound_too_small(case: Case) -> Iterator[Cause | str]:
                 f"In {duration(case.facts.elapsed_ms)} numLateRecordsDropped rose by {risen:,}"
                 + (f" of {lately:,} records ({risen / lately:.1%})." if lately > 0 else ".")
             )
+        elif case.facts.began_again:
+            evidence.append("The job began again between the two readings, so how fast it rises is not known.")
         elif received and dropped / received < 0.01:
             yield evidence[0] + " It did not rise between the two readings."
             continue

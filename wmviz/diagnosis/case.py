@@ -18,6 +18,8 @@ CATCHING_UP = 3.0
 LONGEST_DELAY_MS = 5 * MINUTE_MS
 LEAST_DELAY_MS = 30 * SECOND_MS
 BUSY_MS = 500
+FULL_MS = 950
+"""A task that is busy for so many ms of each second can do no more."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,11 @@ class Origin:
     def moves(self) -> bool:
         """Whether its watermark moved."""
         return self.before_ms is not None and self.now_ms is not None and self.now_ms > self.before_ms
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether watermark alignment lets it wait, since it is too far ahead of others."""
+        return (self.value("watermarkAlignmentDrift") or 0) > 0
 
     @property
     def place(self) -> str:
@@ -164,11 +171,12 @@ class Case:
 
     def pace(self, origin: Origin) -> float:
         """Say how many times faster than the clock a watermark moves."""
-        if not (is_time(origin.before_ms) and is_time(origin.now_ms)) or self.facts.elapsed_ms <= 0:
+        apart_ms = self.facts.apart_ms(origin.task.id, origin.subtask)
+        if not (is_time(origin.before_ms) and is_time(origin.now_ms)) or apart_ms <= 0:
             return 0.0
         assert origin.before_ms is not None
         assert origin.now_ms is not None
-        return (origin.now_ms - origin.before_ms) / self.facts.elapsed_ms
+        return (origin.now_ms - origin.before_ms) / apart_ms
 
     def event_lags_ms(self, origin: Origin) -> list[int]:
         """Give how old events were when they left the source; without those that say: not known."""

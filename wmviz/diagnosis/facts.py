@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import unescape
+from statistics import median
 from typing import Any
 
-from wmviz.diagnosis.answers import SPLIT, Answers
+from wmviz.diagnosis.answers import SPLIT, WORKED, Answers
 from wmviz.diagnosis.client import like_flink
 from wmviz.times import MAX_MS, MIN_MS, TimeError, duration_ms
 
@@ -20,6 +21,9 @@ EVENT_TIME_WINDOW = re.compile(
     r"(Tumbling|Sliding|DynamicSession|Session)?EventTime(?:Session)?Windows?\((\d+)(?:, (\d+))?"
 )
 SQL_WINDOW = re.compile(r"(TUMBLE|HOP|CUMULATE|SESSION)\(.*?(?:size|gap|max_size)=\[([^\]]+)\]")
+GROUP_WINDOW = re.compile(r"(?:Tumbling|Sliding|Session)GroupWindow\('w\$, (\w+), (\d+)")
+TIME_COLUMN = re.compile(r"time_col=\[(\w+)\]")
+SQL_BOUND = re.compile(r"watermark=\[(?:\w+|\(\w+ - (\d+):INTERVAL[A-Z ]*\)|-\(\w+, (\d+):INTERVAL[A-Z ]*\))\]")
 GENERATORS = ("Timestamps_Watermarks", "Timestamps/Watermarks", "WatermarkAssigner")
 
 
@@ -132,6 +136,17 @@ class Task:
         known = self.input_ms(subtask)
         return known if known is not None else min(self.of_subtask(subtask, "currentInputWatermark"), default=None)
 
+    def counted_ms(self, subtask: int) -> int | None:
+        """Give how long a subtask had run when its numbers were taken, or None where it does not say."""
+        parts = [self.value(subtask, metric) for metric in WORKED]
+        return None if None in parts else sum(each or 0 for each in parts)
+
+    @property
+    def sql_bound_ms(self) -> int | None:
+        """Give the bound that the table declares in SQL, or None where there is none, or another expression."""
+        bounds = {int(found[1] or found[2] or 0) for found in SQL_BOUND.finditer(self.text)}
+        return bounds.pop() if len(bounds) == 1 and self.text.count("watermark=[") == 1 else None
+
     def records(self, subtask: int) -> int:
         """Give how many records a subtask has handed on or received, whichever is more."""
         numbers = [*self.of_subtask(subtask, "numRecordsOut"), *self.of_subtask(subtask, "numRecordsIn")]
@@ -224,6 +239,33 @@ class Facts:
         return self.now.at_ms - self.before.at_ms
 
     @property
+    def began_again(self) -> bool:
+        """Whether the job began again between the moments, and all its numbers with it."""
+        return (self.now.began_ms or 0) > self.before.at_ms
+
+    @cached_property
+    def _apart(self) -> dict[tuple[str, int], int]:
+        found = {}
+        for task in self.now.tasks.values():
+            earlier = self.earlier(task)
+            for subtask in subtasks(task):
+                now_ms, before_ms = task.counted_ms(subtask), earlier.counted_ms(subtask)
+                if earlier is not task and now_ms is not None and before_ms is not None and now_ms >= before_ms:
+                    found[task.id, subtask] = now_ms - before_ms
+        return found
+
+    def apart_ms(self, task: str, subtask: int) -> int:
+        """Give how far apart the numbers of a subtask were taken: a cluster takes them now and then only."""
+        known = self._apart
+        usual = round(median(known.values())) if known else self.elapsed_ms
+        return known.get((task, subtask), usual)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the cluster gave the numbers of the first moment again at the second."""
+        return bool(self._apart) and max(self._apart.values()) == 0 and self.elapsed_ms > 0
+
+    @property
     def age_ms(self) -> int:
         """Milliseconds since the job last began to run."""
         return 0 if self.now.began_ms is None else max(self.now.at_ms - self.now.began_ms, 0)
@@ -259,6 +301,12 @@ class Facts:
         return [str(_dict(each).get("status")) for each in history] if isinstance(history, list) else []
 
     @property
+    def checkpoint_failure(self) -> str | None:
+        """Why the newest checkpoint that failed did so, if Flink says."""
+        message = _dict(_dict(self._checkpoints.get("latest")).get("failed")).get("failure_message")
+        return str(message).splitlines()[0] if message else None
+
+    @property
     def _checkpoints(self) -> dict[str, Any]:
         return _dict(self.answers.once.get(f"/jobs/{self.answers.job}/checkpoints"))
 
@@ -266,7 +314,30 @@ class Facts:
     def windows(self) -> list[Window]:
         """Every operator with windows."""
         tasks = self.now.tasks.values()
-        return [_window(task, op) for task in tasks for op in task.operators("numLateRecordsDropped")]
+        found = [_window(task, op) for task in tasks for op in task.operators("numLateRecordsDropped")]
+        return [replace(each, kind="processing time") if self._goes_by_the_clock(each) else each for each in found]
+
+    def _goes_by_the_clock(self, window: Window) -> bool:
+        """Say whether SQL's window is over a column that is PROCTIME(): the plan says so where the column is made."""
+        text = self.now.tasks[window.task].text
+        column = TIME_COLUMN.search(text) or GROUP_WINDOW.search(text)
+        if window.kind == "global" or not column:
+            return False
+        made = [each.text for each in self.above(window.task)]
+        return any(f"PROCTIME() AS {column[1]}" in each for each in made) and not any(
+            f"rowtime=[{column[1]}]" in each for each in made
+        )
+
+    def above(self, task: str) -> list[Task]:
+        """Give a task and all from which its records come."""
+        found: dict[str, Task] = {}
+        todo = [task]
+        while todo:
+            each = self.now.tasks.get(todo.pop())
+            if each is not None and each.id not in found:
+                found[each.id] = each
+                todo += each.inputs
+        return list(found.values())
 
     def upstream(self, task: str) -> list[Task]:
         """Give the tasks from which the watermarks of a task come."""
@@ -289,7 +360,9 @@ class Facts:
         return [each for each in self.now.tasks.values() if task in each.inputs]
 
     def earlier(self, task: Task) -> Task:
-        """Give the same task at the first moment."""
+        """Give the same task at the first moment; itself, if the job began again since."""
+        if self.began_again:
+            return task
         return self.before.tasks.get(task.id, task)
 
     def sampled(self, task: str, subtask: int, metric: str) -> list[int]:
@@ -409,6 +482,8 @@ def _window(task: Task, operator: str) -> Window:
         return Window(task.id, operator, "event time", size_ms, None if is_session else every_ms)
     if found := SQL_WINDOW.search(text):
         return Window(task.id, operator, "event time", _sql_ms(found[2]))
+    if found := GROUP_WINDOW.search(text):
+        return Window(task.id, operator, "event time", int(found[2]))
     return Window(task.id, operator, "event time" if "EventTime" in text else "unknown")
 
 

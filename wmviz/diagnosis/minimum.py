@@ -28,11 +28,14 @@ def held(case: Case) -> Iterator[Cause | str]:
         if not tops:
             continue
         gap_ms = None if now_ms == MIN_MS else max(tops) - now_ms
-        moving = any(each.moves or _splits_move(case, each) or each.read_now > 0 for each in origins)
+        paused = [each for each in origins if each.is_paused]
+        moving = bool(paused) or any(each.moves or _splits_move(case, each) or each.read_now > 0 for each in origins)
         if not moving:
             continue
-        if (case.facts.age_ms if gap_ms is None else gap_ms) < PATIENCE_MS:
-            held_ms = case.facts.age_ms if gap_ms is None else gap_ms
+        held_ms = case.facts.age_ms if gap_ms is None else gap_ms
+        if paused:  # alignment keeps the gap small, however long it lasts
+            held_ms = max([held_ms, *(each.value("sourceIdleTime") or 0 for each in paused)])
+        if held_ms < PATIENCE_MS:
             yield (
                 f"{short(case.facts.now.tasks[task].name)} has waited {duration(max(held_ms, 0))} for its slowest "
                 "input; look again in a while."
@@ -178,6 +181,12 @@ def _idle_partition(case: Case, found: list[tuple[Origin, str, int | None]]) -> 
             evidence.append(
                 f"{capital(each.place)} read {each.read_now:,} records meanwhile: some of its partitions are silent."
             )
+    paused = [each for each in case.origins(found[0][1]) if each.is_paused]
+    if paused:
+        evidence.append(
+            f"Watermark alignment lets {' and '.join(each.place for each in paused[:3])} wait for it, so they read "
+            "nothing either."
+        )
     knows = any(_silent_split(each) or each.read_now == 0 for each, *_ in found)
     first = found[0][0]
     split = _silent_split(first)

@@ -228,9 +228,19 @@ def unseen(facts: Facts) -> list[str]:
         old = facts.version is not None and _version(facts.version) < SPLIT_WATERMARKS_SINCE
         why = "Flink tells of them since 2.1" if old else "the source does not tell of them"
         found.append(f"Watermarks of single partitions: {why}, so only whole subtasks were compared.")
-    if sources and not any(task.operators("currentEmitEventTimeLag") for task in sources):
+    declared = [each for each in facts.now.tasks.values() if each.generates]
+    if (
+        sources
+        and not any(task.operators("currentEmitEventTimeLag") for task in sources)
+        and not all(each.sql_bound_ms is not None for each in declared)
+    ):
         found.append(
             "How old events are: the source has no currentEmitEventTimeLag, so a bound cannot be told from old events."
+        )
+    if facts.is_stale:
+        found.append(
+            f"What moves: within {duration(facts.elapsed_ms)} the cluster gave no new numbers. Read again with a "
+            "longer wait."
         )
     if not any(task.operators("numRecordsOut") for task in facts.now.tasks.values()):
         found.append(

@@ -36,6 +36,8 @@ def wrong_timestamps(case: Case) -> Iterator[Cause | str]:
             scaled.setdefault(unit, []).append(origin)
         elif lag_ms < -AHEAD_MS:
             ahead.append(origin)
+        elif case.facts.is_stale:
+            continue  # how fast it moves is not known
         elif lag_ms > DAY_MS and case.pace(origin) < CATCHING_UP and (not lags or min(lags) > DAY_MS):
             old.append(origin)
     for unit, found in scaled.items():

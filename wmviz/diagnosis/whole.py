@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wmviz.diagnosis import fixes
-from wmviz.diagnosis.case import BUSY_MS, LEAST_DELAY_MS, PATIENCE_MS, USUAL_PAUSES, Case, Cause, Check, Origin
+from wmviz.diagnosis.case import (
+    BUSY_MS,
+    FULL_MS,
+    LEAST_DELAY_MS,
+    PATIENCE_MS,
+    USUAL_PAUSES,
+    Case,
+    Cause,
+    Check,
+    Origin,
+)
 from wmviz.diagnosis.facts import Task, is_time, subtasks
-from wmviz.diagnosis.words import MINUTE_MS, duration, short
+from wmviz.diagnosis.words import MINUTE_MS, capital, duration, short
 
 
 def state(case: Case) -> Iterator[Cause | str]:
@@ -45,6 +55,8 @@ def batch(case: Case) -> Iterator[Cause | str]:
         yield "The job runs in batch mode: no watermark moves before its end, and then every window fires."
 
 
+CATCHES_UP, KEEPS_UP = 1.2, 0.9
+"""How many times faster than the clock a watermark moves that catches up, or keeps up."""
 NO_READER = "ClassCastException: class [Ljava.lang.Object;"
 """What PyFlink's windows fail with when a late record is to go to a side output that was never asked for."""
 
@@ -91,36 +103,69 @@ def _without_reader(state: str, sentence: str) -> Cause:
 
 
 def backpressure(case: Case) -> Iterator[Cause | str]:
-    """Look whether sources are held back by what follows."""
+    """Look whether sources are held back by what follows, or by the work that is chained to them."""
     for task in case.facts.now.tasks.values():
-        if not task.is_source:
+        held_ms, busy_ms = _most(task, "backPressuredTimeMsPerSecond"), _most(task, "busyTimeMsPerSecond")
+        if not task.is_source or max(held_ms, busy_ms - FULL_MS + BUSY_MS) < BUSY_MS:
             continue
-        held_ms = _most(task, "backPressuredTimeMsPerSecond")
-        if held_ms < BUSY_MS:
-            continue
-        busy = [
-            f"{short(each.name)} is busy {ms} ms of each second."
-            for each in case.facts.now.tasks.values()
-            if not each.is_source and (ms := _most(each, "busyTimeMsPerSecond")) >= BUSY_MS
-        ]
-        evidence = (f"{short(task.name)} is backpressured {held_ms} ms of each second.", *busy)
+        is_held = held_ms >= BUSY_MS
+        text = " ".join(evidence := _load(case, task, is_held))
         origins = [each for each in case.origins() if each.task.id == task.id and is_time(each.now_ms)]
-        behind = [case.now_ms - (each.now_ms or 0) for each in origins]
-        if any(case.pace(each) >= 1.2 for each in origins):
-            yield " ".join(evidence) + " It reads old events and catches up, as fast as the job can."
-        elif not behind or max(behind) > LEAST_DELAY_MS or not any(case.pace(each) > 0.5 for each in origins):
+        paces = [case.pace(each) for each in origins]
+        is_fresh = bool(origins) and _behind_ms(case, origins) <= LEAST_DELAY_MS
+        if origins and not is_fresh and max(paces) >= CATCHES_UP:
             case.held.update(case.consumers())
-            yield Cause(
-                "backpressured",
-                f"Backpressure: {short(task.name)} waits for what follows it",
-                "likely",
-                evidence,
-                "Results are late, not missing. More parallelism or less work for the busy task; the watermark "
-                "strategy is not the cause.",
-                rank=0.7,
-            )
+            yield text + " It reads old events and catches up, as fast as the job can."
+        elif not is_held and (is_fresh or not origins or max(paces) >= KEEPS_UP or not _reads_old(case, origins)):
+            continue  # a source may be busy with waiting
+        elif not is_fresh or max(paces) <= 0.5:
+            case.held.update(case.consumers())
+            yield _overload(case, task, origins, evidence, is_held)
         else:
-            yield " ".join(evidence)
+            yield text
+
+
+def _load(case: Case, task: Task, is_held: bool) -> tuple[str, ...]:
+    """Say how busy a source is, and what follows it."""
+    if not is_held:
+        ms = _most(task, "busyTimeMsPerSecond")
+        return (f"{short(task.name)} is busy {ms} ms of each second, with all that is chained to it.",)
+    busy = [
+        f"{short(each.name)} is busy {ms} ms of each second."
+        for each in case.facts.now.tasks.values()
+        if not each.is_source and (ms := _most(each, "busyTimeMsPerSecond")) >= BUSY_MS
+    ]
+    return (
+        f"{short(task.name)} is backpressured {_most(task, 'backPressuredTimeMsPerSecond')} ms of each second.",
+        *busy,
+    )
+
+
+def _behind_ms(case: Case, origins: list[Origin]) -> int:
+    return max(case.now_ms - (each.now_ms or 0) for each in origins)
+
+
+def _reads_old(case: Case, origins: list[Origin]) -> bool:
+    """Say whether events were old when they were read; where Flink does not say, they may have been."""
+    lags = [lag for each in origins for lag in case.event_lags_ms(each)]
+    return not lags or max(lags) > LEAST_DELAY_MS
+
+
+def _overload(case: Case, task: Task, origins: list[Origin], evidence: tuple[str, ...], is_held: bool) -> Cause:
+    if origins:
+        behind = f"Its watermark is {duration(_behind_ms(case, origins))} behind the clock"
+        pace = max(case.pace(each) for each in origins)
+        evidence += (f"{behind} and moves {pace:.1f} times as fast.",)
+    title = f"Backpressure: {short(task.name)} waits for what follows it"
+    return Cause(
+        "backpressured",
+        title if is_held else f"Overload: {short(task.name)} is busy all the time and falls behind",
+        "likely",
+        evidence,
+        "Results are late, not missing. More parallelism or less work for the busy task; the watermark strategy is "
+        "not the cause.",
+        rank=0.7,
+    )
 
 
 def everything_idle(case: Case) -> Iterator[Cause | str]:
@@ -128,6 +173,8 @@ def everything_idle(case: Case) -> Iterator[Cause | str]:
     origins = case.origins()
     sources = [task for task in case.facts.now.tasks.values() if task.is_source and task.status == "RUNNING"]
     if case.facts.now.state != "RUNNING" or not sources or case.wrong:
+        return
+    if case.facts.began_again or case.facts.is_stale or any(each.is_paused for each in origins):
         return
     if any(task.records(s) > case.facts.earlier(task).records(s) for task in sources for s in subtasks(task)):
         return
@@ -205,12 +252,35 @@ def windows_without_end(case: Case) -> Iterator[Cause | str]:
 def checkpoints(case: Case) -> Iterator[Cause | str]:
     """Look whether checkpoints complete."""
     completed, failed = (case.facts.checkpoints.get(name, 0) for name in ("completed", "failed"))
-    newest = case.facts.newest_checkpoints[:3]
-    if failed and newest and all(status == "FAILED" for status in newest):
-        yield (
-            f"The last {len(newest)} checkpoints failed ({completed} completed, {failed} failed): a sink that "
-            "commits with checkpoints shows nothing, and a restart goes far back."
-        )
+    ended = [status for status in case.facts.newest_checkpoints if status != "IN_PROGRESS"][:3]
+    if not failed or not ended or any(status != "FAILED" for status in ended):
+        return
+    which = f"last {len(ended)} checkpoints" if len(ended) > 1 else "newest checkpoint"
+    counted = f"the {which} failed ({completed} completed, {failed} failed)"
+    reason = case.facts.checkpoint_failure
+    because = f" The newest failed with: {_cut(reason)}" if reason else ""
+    if len(ended) < 3:
+        yield f"{capital(counted)}.{because}"
+        return
+    committer = next((short(task.name) for task in case.facts.now.tasks.values() if _commits(task)), None)
+    shows = (
+        f"{committer} commits with checkpoints. If it writes exactly once, it has shown nothing since."
+        if committer
+        else "A sink that commits with checkpoints shows nothing since; whether this job has one, Flink does not say."
+    )
+    yield Cause(
+        "checkpoints-fail",
+        "Checkpoints fail",
+        "likely" if committer else "possible",
+        (f"{capital(counted)}.{because}", shows, "A restart goes back to the last checkpoint that completed."),
+        "Look at the checkpoints in Flink's web page: which subtask fails, or does not answer in time, and why. "
+        "Backpressure and large state are the usual reasons. Watermarks play no part here.",
+        rank=0.68,
+    )
+
+
+def _commits(task: Task) -> bool:
+    return "Committer" in f"{task.name} {task.text}"
 
 
 def _most(task: Task, metric: str) -> int:
@@ -227,6 +297,9 @@ def checks(case: Case) -> list[Check]:
         (task.value(s, "backPressuredTimeMsPerSecond") or 0 for task in tasks for s in subtasks(task)), default=0
     )
     flowing = sum(task.records(s) - case.facts.earlier(task).records(s) for task in sources for s in subtasks(task))
+    flow = f"the sources read {flowing:,} records between the two readings."
+    if case.facts.began_again:
+        flow = "the job began again between the two readings, so the records of both cannot be compared."
     finished = [task for task in sources if task.status == "FINISHED"]
     if not windows:
         kinds = "no operator counts late records, so the job has no windows, or does not run yet"
@@ -246,9 +319,11 @@ def checks(case: Case) -> list[Check]:
             + ("there are some." if any(w.kind == "processing time" for w in windows) else "none is seen."),
         ),
         Check(
-            "backpressure", held_back < BUSY_MS, f"Backpressure: at most {held_back} ms of each second in any subtask."
+            "backpressure",
+            held_back < BUSY_MS and not case.held,
+            f"Backpressure: at most {held_back} ms of each second in any subtask.",
         ),
-        Check("everything idle", flowing > 0, f"Input: the sources read {flowing:,} records between the two readings."),
+        Check("everything idle", flowing > 0, f"Input: {flow}"),
         Check(
             "finished sources",
             not finished,
