@@ -44,6 +44,8 @@ RIGHT = [
     ("right-sum", COMMITTING.replace(window=PURGING)),
     ("right-sum", COMMITTING.replace(window=PURGING, transaction_timeout="15 min")),
     ("right-sum", COMMITTING.replace(bound="2 min")),
+    ("right-sum", COMMITTING.replace(window=PURGING, transaction_timeout="3 min 34 s")),
+    ("right-sum", BILL.replace(sink="upsert", checkpoints=None)),
 ]
 
 WRONG = [
@@ -94,6 +96,7 @@ WRONG = [
     ("right-sum", COMMITTING.replace(lateness=0), "8 kWh are missing"),
     ("right-sum", COMMITTING.replace(checkpoints=None), "Without checkpoints nobody commits"),
     ("right-sum", COMMITTING.replace(window=PURGING, transaction_timeout="3 min"), "a transaction too old"),
+    ("right-sum", COMMITTING.replace(window=PURGING, transaction_timeout="3 min 33 s"), "a transaction too old"),
     ("right-sum", BILL.replace(checkpoints={"interval": "10 s"}), "12 kWh too many already"),
     ("right-sum", BILL.replace(sink="upsert", happenings=[]), "Crashes come when they will"),
     ("right-sum", BILL.replace(sink="upsert", replay="none"), "The source can go back"),
@@ -118,6 +121,7 @@ UNREAD = [
     ("whole-minutes", "90 s", "give whole minutes"),
     ("right-sum", "upsert"),
     ("right-sum", BILL, "32 kWh too many"),
+    ("right-sum", BILL.replace(sink="upsert", checkpoints={"interval": "100 ms"}), "Take 1 s or more"),
 ]
 
 
@@ -157,3 +161,11 @@ def test_no_crash_is_worse_than_the_worst():
 
 def test_an_unreadable_row_is_named():
     assert "cannot be read as a whole number" in course.check("12.added-up", SUMS | {"append": "some"}).sentence
+
+
+def test_the_bill_is_not_run_more_often_than_a_person_waits_for(monkeypatch):
+    """Count the runs, which a checkpoint every second makes half a second long each."""
+    runs, simulate = [], wmviz.simulate
+    monkeypatch.setattr(wmviz, "simulate", lambda job: runs.append(job) or simulate(job))
+    assert course.check("12.right-sum", BILL.replace(sink="upsert")).right
+    assert 20 < len(runs) < 40
