@@ -106,12 +106,22 @@ def test_a_job_that_takes_too_long_is_cancelled():
 
 @pytest.mark.flink
 def test_an_interrupt_cancels_the_job(monkeypatch):
+    java = startup.job().get_gateway().jvm.java
+
     def tasks():
-        threads = startup.job().get_gateway().jvm.java.lang.Thread.getAllStackTraces().keySet()
+        threads = java.lang.Thread.getAllStackTraces().keySet()
         return sorted(thread.getName() for thread in threads if thread.getName().startswith("Source: fast"))
 
+    def is_waited_for():
+        """Say whether Python waits for the results; at other times an interrupt may get lost between two calls."""
+        threads = java.lang.Thread.getAllStackTraces().keySet()
+        of_python = [thread for thread in threads if thread.getName().startswith("Thread-")]
+        return any(
+            frame.getMethodName() == "iteratorToList" for thread in of_python for frame in thread.getStackTrace()
+        )
+
     def interrupt():
-        while not tasks():
+        while not (tasks() and is_waited_for()):
             time.sleep(0.1)
         os.kill(os.getpid(), signal.SIGINT)
 
