@@ -108,7 +108,7 @@ CARDS = (
                 "If latency matters, and counting twice does no harm: a maximum, or a set, for example.",
             ),
             (
-                "Does it matter with a single input?",
+                "Does it matter with a single input channel?",
                 "No. There is nothing to wait for, so the snapshot is exact.",
             ),
         ),
@@ -213,13 +213,16 @@ CARDS = (
             (
                 "How do you prevent it?",
                 (
-                    "Keep the watermark in state and refuse what is older. Or let the sink accept no smaller total "
-                    "for a window that is final."
+                    "Keep the highest watermark in state, and refuse an event whose window it has closed. Or let the "
+                    "sink accept no smaller total for a window that is final."
                 ),
             ),
             (
                 "When can it happen at all?",
-                "When the checkpoint is older than the late event, and newer than the deletion of the window.",
+                (
+                    "When the checkpoint is older than the late event, and newer than the deletion of the window. And "
+                    "the event is read again before the watermark has come back."
+                ),
             ),
         ),
         flags=("Says that an idempotent sink solves everything.", "Expects that a refused event is refused again."),

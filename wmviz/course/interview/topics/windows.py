@@ -64,12 +64,15 @@ CARDS = (
         ask="You key by runner. Does each runner have a watermark?",
         say="No. A watermark belongs to a task, and a task has many keys. When it passes the end of an hour, the "
         "windows of all keys in that task fire. Here the hour of {who r9@6:21} fires at {fired r9@6:21}, and that of "
-        "{who r7@6:52} {span fired r9@6:21 to fired r7@6:52} later. One event of one runner has moved the watermark "
+        "{who r7@6:52} at {fired r7@6:52}. One event of one runner has moved the watermark "
         "there, the one of {cause r9@6:21}.",
         more=(
             (
                 "So can a fast runner make others late?",
-                "Yes. The newest event of anybody moves the watermark for everybody in that source.",
+                (
+                    "Yes. The newest event of anybody moves the watermark of its partition. If no other partition is "
+                    "behind, it moves for everybody."
+                ),
             ),
             (
                 "What if one key is always half an hour behind?",

@@ -109,8 +109,8 @@ CARDS = (
             (
                 "Does the new lateness leave anything behind?",
                 (
-                    "Yes. The timer that deletes a window was set by the old code. A window that has fired, and gets "
-                    "no event after the restart, keeps its state for good."
+                    "Yes. The timer that deletes a window was set by the old code. A window that is open at the "
+                    "savepoint, and gets no event after it, still fires. Then it keeps its state for good."
                 ),
             ),
         ),
