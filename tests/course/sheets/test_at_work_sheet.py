@@ -2,12 +2,13 @@
 
 from datetime import time
 
+import numpy as np
 import pytest
 
 import wmviz
 from tests.course.sheets.answered import AnsweredTasks
 from wmviz.course.sheets import at_work as sheet
-from wmviz.times import MIN_MS, time_ms
+from wmviz.times import DAY_MS, MIN_MS, time_ms
 
 MINUTE_MS = 60_000
 ALERTS = {"A": "watermark", "B": "side output", "C": "dropped", "D": "restarts"}
@@ -31,6 +32,17 @@ def rule(limit_min, age_min):
     )
 
 
+def at_some_hours(now, mark, last):
+    """Knows when the tanker fell silent."""
+    return rule(15, 3)(now, mark, last) and now % DAY_MS >= time_ms("9:40")
+
+
+def but_at_eleven(now, mark, last):
+    """Knows when the pause is, and needs no second condition."""
+    is_pause = time_ms("11:00") <= now % DAY_MS < time_ms("12:00")
+    return last is not None and now - mark > 15 * MINUTE_MS and not is_pause
+
+
 NUMBER = "17"
 
 RIGHT = [
@@ -51,10 +63,21 @@ RIGHT = [
     ("alert-rule", rule(15, 5)),
     ("alert-rule", rule(10, 2)),
     ("alert-rule", rule(25, 10)),
+    ("alert-rule", lambda now, mark, last: last is not None and last - mark > 15 * MINUTE_MS),
+    ("alert-rule", lambda now, mark, last: mark != MIN_MS and np.bool_(last - mark > 12 * MINUTE_MS)),
+    ("alert-rule", lambda now_ms, watermark_ms, last_event_ms: rule(19, 4)(now_ms, watermark_ms, last_event_ms)),
 ]
 
 WRONG = [
-    ("alert-rule", lambda now, mark, last: now == time_ms("9:45") and mark < time_ms("9:21"), "on the next day"),
+    ("alert-rule", lambda now, mark, last: now == time_ms("9:45") and mark < time_ms("9:21"), "silent again"),
+    ("alert-rule", at_some_hours, "with the same events 20 hours later it does not"),
+    (
+        "alert-rule",
+        lambda now, mark, last: rule(15, 3)(now, mark, last) and now - mark < 25 * MINUTE_MS,
+        "silent again",
+    ),
+    ("alert-rule", lambda now, mark, last: last is not None and now - last > 3 * MINUTE_MS, "it is the pause"),
+    ("alert-rule", but_at_eleven, "is silent again at 11:00"),
     ("which-alert", {**ALERTS, "B": "dropped"}, "B has a side output: then numLateRecordsDropped stays 0"),
     ("which-alert", {**ALERTS, "A": "dropped"}, "at a watermark that stands still nothing new is late"),
     ("which-alert", {**ALERTS, "C": "watermark"}, "drives it ahead"),

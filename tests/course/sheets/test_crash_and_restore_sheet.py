@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 
 import wmviz
@@ -34,6 +35,9 @@ RIGHT = [
     ("guard", lambda old, new: new.events >= old.events),
     ("guard", lambda old, new: new.events > old.events),
     ("guard", lambda old, new: not new[1] < old[1]),
+    ("guard", lambda old, new: new.events == old.events + 1),
+    ("guard", lambda old, new: max(old, new, key=lambda row: row.events) is new),
+    ("guard", lambda old, new: np.bool_(new.events - old.events > 0)),
 ]
 
 WRONG = [
@@ -79,6 +83,14 @@ WRONG = [
     ("checkpoint-interval", "24 s", "a longer one does, too: with 24 s it is 24"),
     ("checkpoint-interval", "1 h", "The worst moment counts"),
     ("checkpoint-interval", 0, "longer than 0"),
+    ("guard", lambda old, new: new.events > old.events or new.total < 0, "with a total below 0 still overwrites"),
+    ("guard", lambda old, new: new.events * 2 > old.events, "a whole of 5"),
+    ("guard", lambda old, new: new.events >= old.events - 1, "A larger total is not always"),
+    ("guard", lambda old, new: new.events >= old.events and new.total >= old.total, "It refuses a correction"),
+    ("guard", lambda old, new: new.total / new.events >= old.total / old.events, "It refuses a correction"),
+    ("guard", lambda old, new: new.events != old.events, "It lets everything through"),
+    ("guard", lambda old, new: new.total * 2 >= old.total, "a whole of 5"),
+    ("guard", lambda old, new: new.events <= old.events, "It refuses a correction"),
     ("guard", lambda old, new: True, "It lets everything through"),
     ("guard", lambda old, new: False, "It refuses a correction"),
     ("guard", lambda old, new: new.total >= old.total, "It refuses a correction"),

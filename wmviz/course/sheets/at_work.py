@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from wmviz.scenario import Scenario
 from wmviz.times import DAY_MS, MIN_MS, duration_text, time_ms, time_text
 from wmviz.trace import Kind, Trace
 
-MINUTE_MS = 60_000
+MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 EVENT_MS = 10_000
 """Task 5: from event to event."""
 
@@ -502,10 +502,13 @@ def _judge_alert_rule(own: Any) -> Verdict:
         return not_yet("Give the function itself, without brackets behind its name.")
     days = {day: looks(job) for day, job in GIVEN["alert-rule"].items()}
     rung = {day: [look for look in seen if _rings(own, look)] for day, seen in days.items()}
-    verdict = _rung(rung["calm day"], rung["silent tanker"])
-    tomorrow = [look for look in days["silent tanker"] if _rings(own, _tomorrow(look))]
-    if verdict.right and tomorrow != rung["silent tanker"]:
-        return wrong("On these days it rings when it must. But on the next day, with the same events, it does not.")
+    verdict = _rung(rung["calm day"], rung["silent tanker"], days["silent tanker"])
+    tomorrow = [look for look in map(_tomorrow, days["silent tanker"]) if _rings(own, look)]
+    if verdict.right and list(map(_tomorrow, rung["silent tanker"])) != tomorrow:
+        return wrong(
+            "On these days it rings when it must. But with the same events 20 hours later it does not: only how far "
+            "things are apart counts, not the time of day."
+        )
     return verdict
 
 
@@ -514,14 +517,20 @@ def _rings(own: Callable[..., object], look: Look) -> bool:
 
 
 def _tomorrow(look: Look) -> Look:
-    """Give the same look a day later: what counts is how far things are apart."""
-    last_ms = None if look.last_event_ms is None else look.last_event_ms + DAY_MS
-    watermark_ms = look.watermark_ms if look.watermark_ms == MIN_MS else look.watermark_ms + DAY_MS
-    return Look(look.now_ms + DAY_MS, watermark_ms, last_ms)
+    """Give the same look on the next day, four hours earlier: what counts is how far things are apart."""
+    later_ms = DAY_MS - 4 * HOUR_MS
+    last_ms = None if look.last_event_ms is None else look.last_event_ms + later_ms
+    watermark_ms = look.watermark_ms if look.watermark_ms == MIN_MS else look.watermark_ms + later_ms
+    return Look(look.now_ms + later_ms, watermark_ms, last_ms)
 
 
-def _rung(calm: list[Look], silent: list[Look]) -> Verdict:
-    """Judge when the alert rang on the two days."""
+def _comes_in(look: Look) -> bool:
+    """Say whether the last event is no older than it may be while the other tanker sends."""
+    return look.last_event_ms is not None and look.now_ms - look.last_event_ms < 2 * MINUTE_MS
+
+
+def _rung(calm: list[Look], silent: list[Look], seen: Sequence[Look]) -> Verdict:
+    """Judge when the alert rang on the two days; the looks of the second one are given as well."""
     if calm:
         look = calm[0]
         at = f"On the calm day it rings at {time_text(look.now_ms)}. "
@@ -543,6 +552,13 @@ def _rung(calm: list[Look], silent: list[Look]) -> Verdict:
         return wrong(f"On the other day it rings at {time_text(silent[0].now_ms)} only. By 9:50 somebody must know.")
     if in_time[0].now_ms < time_ms("9:30"):
         return wrong(f"On the other day it rings at {time_text(in_time[0].now_ms)}, when nothing is wrong.")
+    rang_ms = silent[0].now_ms
+    quiet = next((each for each in seen if each.now_ms > rang_ms and each not in silent and _comes_in(each)), None)
+    if quiet is not None:
+        return wrong(
+            f"On the other day it rings at {time_text(rang_ms)}, and is silent again at "
+            f"{time_text(quiet.now_ms)}. The watermark is further behind then, and nobody has mended it."
+        )
     return right(
         f"Silent on the calm day, in its pause, too; on the other day it rings at {time_text(in_time[0].now_ms)}."
     )

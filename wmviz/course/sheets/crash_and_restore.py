@@ -122,7 +122,7 @@ BUSY = SCANNER.replace(
         ["north", 9, "9:05:50", "9:05:55"],
         ["north", 30, "9:04:30", "9:06:10"],
         ["north", 4, "9:04:50", "9:06:20"],
-        ["north", 1, "9:04:55", "9:06:25"],
+        ["north", -4, "9:04:55", "9:06:25"],
         ["north", 7, "9:10:30", "9:10:35"],
     ],
 )
@@ -468,6 +468,8 @@ def _guard_slip(own: Callable[[Row, Row], object]) -> str:
         return (
             "A part of 3 events still overwrites a whole of 5. How many are a part depends on how many the old row has."
         )
+    if _asked(own, Row(29, 5), Row(-4, 1)) and not _asked(own, Row(21, 3), Row(4, 1)):
+        return "A part with a total below 0 still overwrites the whole. How low it is plays no part, either."
     if not _asked(own, Row(13, 2), Row(30, 1)):
         return "A part still overwrites the whole: after a restore north's 21 of 3 events become 4 of 1."
     if _asked(own, Row(21, 3), Row(4, 1)):
