@@ -1,5 +1,6 @@
 """What lesson 9 says in prose: each number is held against the engine."""
 
+import json
 from collections import Counter
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import wmviz
 from tests.notebooks.prose import HeldProse, read_lesson
 from wmviz.engine.windows import assigner_of
+from wmviz.flink import timers
 from wmviz.scenario import Scenario, ScenarioError
 from wmviz.times import time_ms, time_text
 from wmviz.window import Window
@@ -22,6 +24,8 @@ GAPS = wmviz.scenario("sliding-gaps")
 CITY = wmviz.scenario("half-hour-zone")
 BERLIN = wmviz.scenario("daylight-saving")
 FIXED = BERLIN.replace(window={"zone": None, "offset": "-2 h"})
+TIMERS = json.loads(timers.RECORDING.read_text(encoding="utf-8"))["lines"]
+PROGRAM = timers.timers_code()
 OFFSETS_MIN = {60 * hours for hours in range(-12, 15)} | {330, 345, 525, 570, 765, -210}
 
 
@@ -75,6 +79,25 @@ BY_TWO = run(BOARD, window={"trigger": "count:2"})
 
 # A piece of the prose → whether it is so.
 FACTS = {
+    "Three kilometres come, of 6:30, 6:40 and 7:02, one a second; the bound is 2 min": all(
+        text in PROGRAM
+        for text in (
+            "6 * HOUR_MS + 30 * M",
+            "6 * HOUR_MS + 40 * M",
+            "7 * HOUR_MS + 2 * M",
+            "time.sleep(1)",
+            "minutes(2)",
+        )
+    ),
+    "It was set three times, and called once": [line.startswith("timer of event time") for line in TIMERS].count(True)
+    == 1,
+    "The one for an hour later is **never** called": len(TIMERS) == 2 + 3 and "now_ms + HOUR_MS" in PROGRAM,
+    "Here the TTL is 4 s. The second workout is **seven days** later in event time": (
+        all(text in PROGRAM for text in ("Time.seconds(4)", "1 * DAY_MS, 0", "8 * DAY_MS, 0"))
+    ),
+    "Seven days of event time expire nothing, and 5 s of the server's clock do: the count begins again": (
+        TIMERS[3:] == ["workout of day 8, after 0 s: count 2", "workout of day 8, after 5 s: count 1"]
+    ),
     "The bound is 2 min, the allowed lateness 10 min": (
         (S.bound_ms, S.lateness_ms, S.window.gap_ms) == (2 * MINUTE_MS, 10 * MINUTE_MS, 10 * MINUTE_MS)
     ),

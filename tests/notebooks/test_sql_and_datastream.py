@@ -81,6 +81,18 @@ FACTS = {
         == 5
         and sum(event.key == "r4471" for event in QUERY.events) == 6
     ),
+    "Both drop each row that is behind the watermark": all(
+        {row[1] for row in changes(part)} == {e.id for e in QUERY.events} - set(OURS.dropped["event"])
+        for part in ("RANGE UNBOUNDED PRECEDING", "MATCH_RECOGNIZE")
+    ),
+    "The kilometre of 6:56 came behind the watermark 7:03. Still it is paired, with 6:44 and with 7:08": (
+        OURS.seen_watermarks["r4471@6:56"] == time_ms("7:03")
+        and {("r4471@6:44", "r4471@6:56"), ("r4471@6:56", "r4471@7:08")}
+        == {tuple(row[1:]) for row in changes("events a JOIN events b") if "r4471@6:56" in row}
+    ),
+    "A row is kept for 20 min of event time here, that of 6:44 until the watermark is past 7:04": (
+        time_ms("6:44") + 20 * 60_000 == time_ms("7:04")
+    ),
     "The first step, 6:00 to 6:30, is out with 1,000 m when the 200 m of 6:25 arrive": (
         changes("CUMULATE")[0][-1] == "1000"
     ),
