@@ -73,7 +73,8 @@ class _Room:
         """Show the question and start the clock."""
         self.asked.value = self.interview.html()
         if self.interview.card is None:
-            self.box.children = [self.asked, self.again] if self.interview.again else [self.asked]
+            # The button is above the summary: it has the focus, and JupyterLab scrolls to it.
+            self.box.children = [self.again, self.asked] if self.interview.again else [self.asked]
             return
         self.clock.limit_s, self.clock.running = self.interview.limit_s, True
         self.clock.question += 1
