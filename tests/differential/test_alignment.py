@@ -5,6 +5,7 @@ import random
 import pytest
 
 from tests.differential.java import java_function
+from wmviz.course.sheets.alignment import ON_FLINK
 from wmviz.engine.alignment import SourceCoordinator, SourceOperatorAlignment, WatermarkAggregator
 from wmviz.times import MAX_MS, MIN_MS
 
@@ -104,6 +105,29 @@ def ours(head, steps):
 def flinks(flink):
     apply = java_function("Alignment")
     return lambda head, steps: apply(";".join([head, *steps])).split("\n")[: len(steps)]
+
+
+def waits_on_flink(flinks, samples, steps):
+    """Give whether Flink's own source waits after each sample and each limit, in the words of the sheet."""
+    calls = [call for step in steps for call in _calls(*step)]
+    answers = iter(flinks(f"0 {samples}", calls))
+    waits = [False]
+    for step in steps:
+        said = "".join(next(answers) for _ in _calls(*step))
+        waits.append("paused" in said or (waits[-1] and "resumed" not in said))
+    return waits[1:]
+
+
+def _calls(what, value_ms):
+    if what == "limit":
+        return [f"max_allowed {value_ms}"]
+    return ["sample"] if value_ms == MIN_MS else [f"reader_watermark {value_ms}", "sample"]
+
+
+def test_what_the_sheet_compares_a_rule_with_is_flinks(flinks):
+    assert len(ON_FLINK) > 20
+    for each in ON_FLINK:
+        assert waits_on_flink(flinks, each["samples"], each["steps"]) == each["waits"]
 
 
 def smallest(head, steps, flinks):

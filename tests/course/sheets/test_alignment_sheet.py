@@ -1,12 +1,13 @@
 """Sheet 8: right answers in any form, and the message that each typical wrong one gets."""
 
+import numpy as np
 import pytest
 
 import wmviz
 from tests.course.sheets.answered import AnsweredTasks
 from tests.course.test_harness_alignment import Never, Waiting
 from wmviz.course.sheets import alignment as sheet
-from wmviz.times import MIN_MS, time_ms
+from wmviz.times import MAX_MS, MIN_MS, time_ms
 
 YEAR, CAPE = sheet.YEAR, sheet.CAPE
 
@@ -74,6 +75,144 @@ class FailsWithOne(Full):
         return super().must_wait(limit_ms - (3_600_000 if limit_ms > 1_000 else 0))
 
 
+class InARing:
+    """Is right: overwrites the oldest sample."""
+
+    def __init__(self, samples):
+        self.kept_ms, self.at = [MIN_MS] * samples, 0
+
+    def on_sample(self, watermark_ms):
+        self.kept_ms[self.at] = watermark_ms
+        self.at = (self.at + 1) % len(self.kept_ms)
+
+    def must_wait(self, limit_ms):
+        return np.bool_(self.kept_ms[self.at] > limit_ms)
+
+
+class Each(Early):
+    """Is right: all that are kept are over the limit."""
+
+    def must_wait(self, limit_ms):
+        return len(self.kept) == self.samples and all(ms > limit_ms for ms in self.kept)
+
+
+class OnlyWatermarks(Full):
+    """Is right: keeps no sample before the first watermark, which makes no difference."""
+
+    def on_sample(self, watermark_ms):
+        if watermark_ms > MIN_MS:
+            super().on_sample(watermark_ms)
+
+
+class Largest(Full):
+    """Is right: keeps the largest ones, and watermarks never go back."""
+
+    def on_sample(self, watermark_ms):
+        self.kept = sorted([*self.kept, watermark_ms])[-self.samples :]
+
+
+class AnyOfThree(Full):
+    """Waits when one sample is over the limit."""
+
+    def must_wait(self, limit_ms):
+        return len(self.kept) == self.samples and max(self.kept) > limit_ms
+
+
+class Average(Full):
+    """Goes by the average."""
+
+    def must_wait(self, limit_ms):
+        return len(self.kept) == self.samples and sum(self.kept) / self.samples > limit_ms
+
+
+class Middle(Full):
+    """Goes by the sample in the middle."""
+
+    def must_wait(self, limit_ms):
+        return len(self.kept) == self.samples and self.kept[self.samples // 2] > limit_ms
+
+
+class OneMore(Full):
+    """Waits a sample later."""
+
+    def __init__(self, samples):
+        super().__init__(samples + 1)
+
+
+class OneLess(Full):
+    """Waits a sample sooner."""
+
+    def __init__(self, samples):
+        super().__init__(max(samples - 1, 1))
+
+
+class HighestLimit(Full):
+    """Takes no limit back."""
+
+    limit_ms = MIN_MS
+
+    def must_wait(self, limit_ms):
+        if limit_ms < MAX_MS:
+            self.limit_ms = max(self.limit_ms, limit_ms)
+        return super().must_wait(max(self.limit_ms, limit_ms))
+
+
+class ReadsAgainLater(Full):
+    """Once it waits, it goes by the newest sample."""
+
+    waits = False
+
+    def must_wait(self, limit_ms):
+        self.waits = self.kept[-1] > limit_ms if self.waits else super().must_wait(limit_ms)
+        return self.waits
+
+
+class ForEver(Full):
+    """Never reads again."""
+
+    waits = False
+
+    def must_wait(self, limit_ms):
+        self.waits = self.waits or super().must_wait(limit_ms)
+        return self.waits
+
+
+class CountsQuestions:
+    """Counts how often it was asked while it was over the limit."""
+
+    def __init__(self, samples):
+        self.samples, self.times, self.newest_ms = samples, 0, MIN_MS
+
+    def on_sample(self, watermark_ms):
+        self.newest_ms = watermark_ms
+
+    def must_wait(self, limit_ms):
+        self.times = self.times + 1 if self.newest_ms > limit_ms else 0
+        return self.times >= self.samples
+
+
+class ByThatDaysLimit:
+    """Counts samples that were over the limit of their own moment."""
+
+    def __init__(self, samples):
+        self.samples, self.times, self.limit_ms = samples, 0, MAX_MS
+
+    def on_sample(self, watermark_ms):
+        self.times = self.times + 1 if watermark_ms > self.limit_ms else 0
+
+    def must_wait(self, limit_ms):
+        self.limit_ms = limit_ms
+        return self.times >= self.samples
+
+
+class OnlyWhatRises(Full):
+    """Keeps no sample twice, so a source that waits is never done."""
+
+    def on_sample(self, watermark_ms):
+        if watermark_ms not in self.kept:
+            super().on_sample(watermark_ms)
+
+
 def aligned(**settings):
     return YEAR.replace(alignment=settings)
 
@@ -95,6 +234,10 @@ RIGHT = [
     ("hangs", CAPE.replace(idle_timeout="40 s")),
     ("must-wait", Waiting),
     ("must-wait", Full),
+    ("must-wait", InARing),
+    ("must-wait", Each),
+    ("must-wait", OnlyWatermarks),
+    ("must-wait", Largest),
 ]
 
 WRONG = [
@@ -146,6 +289,17 @@ WRONG = [
     ("must-wait", Early, "Before three samples are there"),
     ("must-wait", Old, "An old sample still counts"),
     ("must-wait", Never, "must wait"),
+    ("must-wait", AnyOfThree, "You let a short lead count"),
+    ("must-wait", Average, "You let a short lead count"),
+    ("must-wait", Middle, "You let a short lead count"),
+    ("must-wait", OneLess, "You let a short lead count"),
+    ("must-wait", OneMore, "for three samples must wait"),
+    ("must-wait", HighestLimit, "Flink's own source waits, and yours does not. A limit may fall"),
+    ("must-wait", ReadsAgainLater, "What does it remember between two calls?"),
+    ("must-wait", ForEver, "What does it remember between two calls?"),
+    ("must-wait", CountsQuestions, "for three samples must wait"),
+    ("must-wait", ByThatDaysLimit, "for three samples must wait"),
+    ("must-wait", OnlyWhatRises, "for three samples must wait"),
     ("must-wait", AlwaysThree, "It is not always three"),
 ]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import wmviz
@@ -10,11 +12,14 @@ from wmviz.charts.state import sizes
 from wmviz.course.answers import AnswerError, read_time
 from wmviz.course.harness import run_with
 from wmviz.course.judging import judge_job, judge_names, judge_time
-from wmviz.course.own_code import called, made
+from wmviz.course.own_code import called, made, truth
 from wmviz.course.questions import Question, Task, Verdict, not_yet, right, wrong
 from wmviz.scenario import Scenario
-from wmviz.times import MIN_MS, duration_text, time_ms, time_text
+from wmviz.times import MAX_MS, MIN_MS, duration_text, time_ms, time_text
 from wmviz.trace import Kind, Trace
+
+ON_FLINK = json.loads(Path(__file__).with_name("alignment_on_flink.json").read_text(encoding="utf-8"))["cases"]
+"""Whether Flink's own source waited after each sample and each limit, recorded; a test asks Flink again."""
 
 MOST_EVENTS, MOST_STOPS, MOST_KEPT = 40, 10, 50
 """Task 4: events in the windows, and stops of the sources. Task 5: events in the windows."""
@@ -411,11 +416,36 @@ def _judge_rule(own: Any) -> Verdict:
         differs = next(
             (job for job in jobs if _waits(run_with(own, job, "alignment")) != _waits(wmviz.simulate(job))), None
         )
+        if differs is not None:
+            return wrong(f"On {differs.name} the sources wait at other times. {_rule_slip(own)}")
+        slip = _flink_slip(own)
     except AnswerError as error:
         return not_yet(str(error))
-    if differs is not None:
-        return wrong(f"On {differs.name} the sources wait at other times. {_rule_slip(own)}")
-    return right(f"The sources of {len(jobs)} jobs ran on your rule. They stop and read again when the engine's do.")
+    if slip:
+        return wrong(slip)
+    asked = sum(len(case["steps"]) for case in ON_FLINK)
+    return right(
+        f"The sources of {len(jobs)} jobs ran on your rule. They stop and read again when the engine's do. And after "
+        f"each of {asked} samples and limits it says what Flink's own source did."
+    )
+
+
+def _flink_slip(own: Any) -> str | None:
+    """Give the learner's rule the samples and limits that Flink's source got, and say where it says something else."""
+    for case in ON_FLINK:
+        rule, limit_ms = made(own, case["samples"], "on_sample", "must_wait"), MAX_MS
+        for number, ((what, value_ms), due) in enumerate(zip(case["steps"], case["waits"], strict=True), 1):
+            if what == "sample":
+                called(rule.on_sample, "on_sample", value_ms)
+            else:
+                limit_ms = value_ms
+            if truth(called(rule.must_wait, "must_wait", limit_ms), "must_wait") != due:
+                told = ", ".join(f"{name} {'MIN' if ms == MIN_MS else ms}" for name, ms in case["steps"][:number])
+                return (
+                    f"After {told}, with {case['samples']} samples, Flink's own source {'waits' if due else 'reads'}, "
+                    f"and yours does not. {_rule_slip(own)}"
+                )
+    return None
 
 
 def _waits(trace: Trace) -> list[tuple[int, str, int]]:
@@ -443,6 +473,11 @@ def _rule_slip(own: Any) -> str:
         return "Before three samples are there, nobody waits."
     if not says([30], 20, count=1) or says([10, 20, 30], 15, count=4):
         return "How many samples count is told when the object is made. It is not always three."
+    falling = made(own, 1, "on_sample", "must_wait")
+    called(falling.on_sample, "on_sample", 30)
+    called(falling.must_wait, "must_wait", 40)
+    if not called(falling.must_wait, "must_wait", 20):
+        return "A limit may fall. The one that it is asked about counts, not the highest so far."
     return "What does it remember between two calls? It may be asked several times after one sample."
 
 
