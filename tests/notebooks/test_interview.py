@@ -239,11 +239,11 @@ FACTS = {
         first_seen(SINKS["transactional"], "r4471", [2000, 3000]) == "7:14:42"
     ),
     "late by up to a checkpoint interval: here 10 minutes": rung("sink").checkpoints.interval_ms == time_ms("0:10"),
-    "partition 1 at 6:30:12, when it is taken for idle": any(
+    "partition 1 at 6:30:12": any(
         r.kind is Kind.STATUS and r.value == Status.IDLE and time_text(r.at_ms) == "6:30:12" for r in RUN["harm"]
     ),
     "what is taken away at 7:03:30": at(RUN["crash"], Kind.CRASHED) == ["7:03:30"],
-    "it is there again at 7:24:40": at(RUN["overwrite"], Kind.ADDED, "500 m")[-1:] == ["7:24:40"],
+    "the band of 6 am at 7:22:10, and at 7:24:40": at(RUN["overwrite"], Kind.ADDED, "500 m")[-1:] == ["7:24:40"],
 }
 
 

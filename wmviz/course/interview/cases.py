@@ -65,13 +65,14 @@ RUNGS: dict[str, dict[str, Any]] = {
     "sink": {"checkpoints": _CHECKPOINTS, "happenings": [_BEFORE_THE_CHECKPOINT], "sink": "append"},
 }
 """What each rung of the ladder changes in `LADDER`."""
+# What they say, a candidate reads before the answer is given.
 _TITLES = {
     "bound": "Question 1: the bound",
-    "idle": "Question 2: a partition is silent",
-    "harm": "Question 3: it was only cut off",
-    "crash": "Question 4: a crash after the results",
-    "overwrite": "Question 5: a crash after the state was deleted",
-    "sink": "Question 6: what readers see",
+    "idle": "Question 2: the empty screen",
+    "harm": "Question 3: the timeout",
+    "crash": "Question 4: the crash",
+    "overwrite": "Question 5: the total that gets smaller",
+    "sink": "Question 6: the sink",
 }
 
 
