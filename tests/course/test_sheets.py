@@ -101,6 +101,13 @@ def test_a_task_without_an_answer_is_not_yet_wrong_and_has_hints(number):
         assert len(set(hints)) == len(hints)
 
 
+@pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda path: path.stem)
+def test_a_sheet_has_no_outputs_and_names_no_mended_job(solution):
+    cells = json.loads((ROOT / "exercises" / solution.name).read_text(encoding="utf-8"))["cells"]
+    assert not any(cell.get("outputs") for cell in cells)
+    assert ".mended" not in "".join("".join(cell["source"]) for cell in cells)
+
+
 def test_sheets_belong_to_lessons():
     assert set(SHEETS) <= set(LESSONS)
 

@@ -1,8 +1,11 @@
 """The tests that the tasks of every sheet have to pass."""
 
+import re
+
 import pytest
 
 from wmviz import course
+from wmviz.course.questions import find
 
 
 class AnsweredTasks:
@@ -41,3 +44,19 @@ class AnsweredTasks:
         assert {task for task, _ in module.RIGHT} == tasks
         assert all(sum(task == name for name, *_ in module.WRONG) >= 2 for task in tasks)
         assert {task for task, *_ in module.UNREAD} == tasks
+
+    def test_the_first_hint_has_no_time_and_no_event_of_an_answer(self, request: pytest.FixtureRequest) -> None:
+        """Begin gently: what a right answer names is not in the hint that comes first."""
+        module = request.module
+        for task, answer in module.RIGHT:
+            first = find(f"{module.NUMBER}.{task}").hints[0]
+            named = [text for text in _texts(answer) if re.search(r"\d:\d\d|@", text)]
+            assert not any(text in first for text in named), task
+
+
+def _texts(answer: object) -> list[str]:
+    """Give all texts in an answer: itself, or those in its list."""
+    if isinstance(answer, str):
+        return [part.strip() for part in answer.split(",")]
+    parts = answer if isinstance(answer, (list, tuple, set, frozenset)) else []
+    return [text for part in parts for text in _texts(part)]
