@@ -105,7 +105,7 @@ def test_a_task_without_an_answer_is_not_yet_wrong_and_has_hints(number):
 def test_a_sheet_has_no_outputs_and_names_no_mended_job(solution):
     cells = json.loads((ROOT / "exercises" / solution.name).read_text(encoding="utf-8"))["cells"]
     assert not any(cell.get("outputs") for cell in cells)
-    assert ".mended" not in "".join("".join(cell["source"]) for cell in cells)
+    assert "].mended" not in text_of(ROOT / "exercises" / solution.name)
 
 
 def test_sheets_belong_to_lessons():
