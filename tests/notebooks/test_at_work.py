@@ -41,6 +41,16 @@ CRASH_MS = time_ms("7:09:56")
 
 # A piece of the prose → whether it is so.
 FACTS = {
+    # What Flink did with the new size was tried once; here are the events of which it speaks.
+    "At their old end they fire with what they had at the savepoint: r4471 2,000 m, r9 1,300 m, r7 1,000 m": (
+        {e.key: e.value for e in wmviz.scenario("new-lateness").events[:4] if e.event_time_ms < time_ms("7:00")}
+        == {"r4471": 2000, "r9": 1300, "r7": 1000}
+    ),
+    "r4471's 6:56 makes [6:30, 7:00) with 1,000 m, and r7's 500 m are in a half hour of their own": (
+        {e.id: e.value for e in wmviz.scenario("new-lateness").events[4:] if e.event_time_ms < time_ms("7:00")}
+        == {"r4471@6:56": 1000, "r7@6:57": 500}
+        and time_ms("6:30") == time_ms("6:56") // 1_800_000 * 1_800_000
+    ),
     "It is Saturday, 7:02. The leaderboard runs with a bound of 2 min and no allowed lateness": (
         (S.bound_ms, S.lateness_ms, S.happenings[0].at_ms) == (120_000, 0, time_ms("7:02"))
     ),

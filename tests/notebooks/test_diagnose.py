@@ -74,8 +74,24 @@ CHECKPOINTS_MS = [
     if checkpoint["status"] == "COMPLETED"
 ]
 
+
+def metric_of_silent(name):
+    """Give a metric of the source subtask that is silent, at both readings."""
+    ids = {f"1.Source__runs.{name}"}
+    readings = [[e for p, found in r.items() if p.endswith("/metrics") for e in found] for r in SILENT.answers.readings]
+    return [int(entry["value"]) for entries in readings for entry in entries if entry["id"] in ids]
+
+
 # A piece of the prose → whether it is so.
 FACTS = {
+    "its `watermarkLag` says 2,064 ms, twice": metric_of_silent("watermarkLag") == [2064, 2064],
+    "how long ago the source handed on an event: from 19 s to 24 s": (
+        [ms // 1000 for ms in metric_of_silent("sourceIdleTime")] == [19, 24]
+    ),
+    "Its watermark is 26 s behind the clock": {
+        row["behind_ms"] // 1000 for row in SILENT.rows if row["role"] == "source" and row["subtask"] == 1
+    }
+    == {26},
     "This job reads each event as soon as it comes": all(lag < 1000 for lag in emit_lags(SILENT)),
     "a window task that needs 1 s for each event": SLOW.work_ms == 1000,
     "The same total, seven seconds later": (
