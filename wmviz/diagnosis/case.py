@@ -98,6 +98,11 @@ class Origin:
         """Give its splits and their metrics."""
         return self.task.splits_of(self.subtask)
 
+    def without_record(self) -> list[str]:
+        """Give the partitions of a Kafka source from which no record came since the job began; others sent some."""
+        offsets = {p: offset for (subtask, p), offset in self.task.offsets.items() if subtask == self.subtask}
+        return sorted(p for p, offset in offsets.items() if offset is not None and offset < 0) if self.read else []
+
     def value(self, metric: str) -> int | None:
         """Give a metric of the source operator in this subtask."""
         return max(self.task.of_subtask(self.subtask, metric), default=None)
@@ -177,6 +182,15 @@ class Case:
         assert origin.before_ms is not None
         assert origin.now_ms is not None
         return (origin.now_ms - origin.before_ms) / apart_ms
+
+    def silent_partitions(self, origin: Origin) -> list[str]:
+        """Give the partitions that hold a subtask: its lowest split, or those of Kafka that sent nothing."""
+        marks = {split: values.get("currentWatermark") for split, values in origin.splits().items()}
+        if known := {split: ms for split, ms in marks.items() if ms is not None}:
+            return [min(known, key=lambda split: known[split])]
+        before = self.facts.earlier(origin.task).offsets
+        mine = {each: offset for each, offset in origin.task.offsets.items() if each[0] == origin.subtask}
+        return sorted(each[1] for each, offset in mine.items() if offset is not None and offset == before.get(each))
 
     def event_lags_ms(self, origin: Origin) -> list[int]:
         """Give how old events were when they left the source; without those that say: not known."""

@@ -45,8 +45,8 @@ class Task:
         (subtask, operator, metric) → number; the operator is empty where a metric is of the whole task.
     splits
         (subtask, split) → metric → number.
-    assigned
-        (subtask, partition): what a Kafka source says of its partitions.
+    offsets
+        (subtask, partition) → offset of the last record that a Kafka source read from it; below 0: none yet.
     """
 
     id: str
@@ -57,7 +57,7 @@ class Task:
     inputs: list[str]
     values: dict[tuple[int, str, str], int] = field(default_factory=dict)
     splits: dict[tuple[int, str], dict[str, int]] = field(default_factory=dict)
-    assigned: set[tuple[int, str]] = field(default_factory=set)
+    offsets: dict[tuple[int, str], int | None] = field(default_factory=dict)
 
     @property
     def is_source(self) -> bool:
@@ -445,7 +445,7 @@ def _take_metrics(task: Task, metrics: list[dict[str, str]]) -> None:
     for each in metrics:
         name = str(each["id"])
         if kafka := KAFKA_OFFSET.fullmatch(name):
-            task.assigned.add((int(kafka[1]), f"{kafka[2]}-{kafka[3]}"))
+            task.offsets[int(kafka[1]), f"{kafka[2]}-{kafka[3]}"] = _number(each.get("value"))
             continue
         number = _number(each.get("value"))
         if number is None:

@@ -22,10 +22,11 @@ def held(case: Case) -> Iterator[Cause | str]:
         if now_ms is None or now_ms == MAX_MS or (before_ms is not None and now_ms > before_ms):
             continue
         origins = case.origins(task)
-        if not any(is_time(ms) for each in origins for ms in _marks(each)):
+        never_sent = case.event_time and any(each.without_record() for each in origins)
+        if not any(is_time(ms) for each in origins for ms in _marks(each)) and not never_sent:
             continue  # nothing makes watermarks: by design, or a case of wrong timestamps
         tops = [top for each in origins if (top := _newest_ms(case, each)) is not None]
-        if not tops:
+        if not tops and now_ms != MIN_MS:
             continue
         gap_ms = None if now_ms == MIN_MS else max(tops) - now_ms
         paused = [each for each in origins if each.is_paused]
@@ -120,19 +121,19 @@ def _has_no_split(origin: Origin, origins: list[Origin]) -> bool:
     """Say whether a subtask that never read anything has nothing to read."""
     if origin.read or origin.now_ms != MIN_MS or origin.splits():
         return False
-    if any(subtask == origin.subtask for subtask, _ in origin.task.assigned):
+    if any(subtask == origin.subtask for subtask, _ in origin.task.offsets):
         return False
     return origin.task.is_source
 
 
 def _knows_splits(task: Task) -> bool:
-    return bool(task.splits or task.assigned)
+    return bool(task.splits or task.offsets)
 
 
 def _more_subtasks(case: Case, found: list[tuple[Origin, str, int | None]]) -> Cause:
     first, window, _ = found[0]
     knows = _knows_splits(first.task)
-    splits = len(first.task.splits or first.task.assigned) if knows else None
+    splits = len(first.task.splits or first.task.offsets) if knows else None
     busy = sum(1 for s in subtasks(first.task) if first.task.records(s) > 0)
     names = numbers([each.subtask for each, *_ in found])
     evidence = [
@@ -165,34 +166,31 @@ def _more_subtasks(case: Case, found: list[tuple[Origin, str, int | None]]) -> C
 def _idle_partition(case: Case, found: list[tuple[Origin, str, int | None]]) -> Cause:
     evidence = []
     for each, window, gap_ms in found[:5]:
-        split = _silent_split(each)
-        who = f"partition {split} in {each.place}" if split else each.place
+        silent = _partitions(case.silent_partitions(each))
+        who = f"{silent} in {each.place}" if silent and each.splits() else each.place
         stands = "has no watermark" if each.now_ms == MIN_MS else f"stands at {moment(each.now_ms or 0)}"
         task = short(case.facts.now.tasks[window].name)
         evidence.append(
             f"The watermark of {who} {stands}, and {task} sits at that value."
             + (f" Other inputs are {duration(gap_ms)} ahead." if gap_ms is not None else "")
         )
-        quiet_ms = each.value("sourceIdleTime")
-        if each.read_now == 0:
-            since = f" for {duration(quiet_ms)}" if quiet_ms and quiet_ms > SECOND_MS else ""
-            evidence.append(f"{capital(each.place)} has read nothing{since}; it read {each.read:,} records before.")
-        else:
-            evidence.append(
-                f"{capital(each.place)} read {each.read_now:,} records meanwhile: some of its partitions are silent."
-            )
+        evidence.append(_what_it_read(each, silent))
     paused = [each for each in case.origins(found[0][1]) if each.is_paused]
     if paused:
         evidence.append(
             f"Watermark alignment lets {' and '.join(each.place for each in paused[:3])} wait for it, so they read "
             "nothing either."
         )
-    knows = any(_silent_split(each) or each.read_now == 0 for each, *_ in found)
+    some_move = any(is_time(ms) for each in case.origins(found[0][1]) for ms in _marks(each))
+    if not some_move:
+        evidence.append("No input has a watermark yet, so a source without a strategy would look the same.")
+    knows = some_move and any(case.silent_partitions(each) or each.read_now == 0 for each, *_ in found)
     first = found[0][0]
-    split = _silent_split(first)
+    names = case.silent_partitions(first)
+    which = f"{', '.join(names[:3])}{', …' * (len(names) > 3)} in " if names else ""
     return Cause(
         "idle-partition",
-        f"Idle partition: {f'{split} in ' if split else ''}{first.place} holds the watermark",
+        f"Idle partition: {which}{first.place} holds the watermark",
         "certain" if knows else "likely",
         tuple(evidence),
         "Let an input that is silent be left out of the minimum: with_idleness, table.exec.source.idle-timeout. "
@@ -203,8 +201,16 @@ def _idle_partition(case: Case, found: list[tuple[Origin, str, int | None]]) -> 
     )
 
 
-def _silent_split(origin: Origin) -> str | None:
-    """Give the split that holds a subtask, if Flink tells."""
-    marks = {split: values.get("currentWatermark") for split, values in origin.splits().items()}
-    known = {split: ms for split, ms in marks.items() if ms is not None}
-    return min(known, key=lambda split: known[split]) if known else None
+def _partitions(names: list[str]) -> str:
+    return f"partition{'s' * (len(names) > 1)} {', '.join(names[:5])}{', …' * (len(names) > 5)}" if names else ""
+
+
+def _what_it_read(origin: Origin, silent: str) -> str:
+    quiet_ms = origin.value("sourceIdleTime")
+    if origin.read_now == 0:
+        since = f" for {duration(quiet_ms)}" if quiet_ms and quiet_ms > SECOND_MS else ""
+        return f"{capital(origin.place)} has read nothing{since}; it read {origin.read:,} records before."
+    read = f"{capital(origin.place)} read {origin.read_now:,} records meanwhile"
+    if silent and not origin.splits():
+        return f"{read}, and none from {silent}: the offset there stayed what it was."
+    return f"{read}: some of its partitions are silent."

@@ -173,9 +173,11 @@ class Diagnosis:
 
     def _read(self) -> str:
         version = f"Flink {self.facts.version}, " if self.facts.version else ""
+        twice = len(self.answers.readings) > 1
+        readings = f"two readings, {duration(self.facts.elapsed_ms)} apart" if twice else "read once"
         return (
-            f"{version}job {self.answers.job} is {self.facts.now.state.lower()}; two readings, "
-            f"{duration(self.facts.elapsed_ms)} apart, at {moment(self.facts.now.at_ms)}."
+            f"{version}job {self.answers.job} is {self.facts.now.state.lower()}; {readings}, "
+            f"at {moment(self.facts.now.at_ms)}."
         )
 
     @property
@@ -227,7 +229,9 @@ def unseen(facts: Facts) -> list[str]:
     if sources and not any(task.splits for task in sources):
         old = facts.version is not None and _version(facts.version) < SPLIT_WATERMARKS_SINCE
         why = "Flink tells of them since 2.1" if old else "the source does not tell of them"
-        found.append(f"Watermarks of single partitions: {why}, so only whole subtasks were compared.")
+        offsets = any(task.offsets for task in sources)
+        what = "whole subtasks, and the offsets of partitions," if offsets else "only whole subtasks"
+        found.append(f"Watermarks of single partitions: {why}, so {what} were compared.")
     declared = [each for each in facts.now.tasks.values() if each.generates]
     if (
         sources

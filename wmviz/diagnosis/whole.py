@@ -44,9 +44,35 @@ def state(case: Case) -> Iterator[Cause | str]:
             "The job fails" if fails else f"The job is {now.state.lower()}",
             "likely" if runs else "certain",
             (what, *[f"Its last error: {_cut(each)}" for each in (causes or sentences)[-1:]]),
-            "Mend the error first. After each restart all watermarks begin anew.",
+            MEND if sentences else START,
             rank=0.99,
         )
+    elif not now.is_batch and (cause := _not_begun(case)):
+        yield cause
+
+
+def _not_begun(case: Case) -> Cause | None:
+    """Look for tasks that do not run although the job has been said to run for a while."""
+    for statuses, patience_ms in ((("CREATED", "SCHEDULED"), PATIENCE_MS), (("DEPLOYING", "INITIALIZING"), MINUTE_MS)):
+        waiting = [task for task in case.facts.now.tasks.values() if task.status in statuses]
+        if not waiting or case.facts.age_ms < patience_ms:
+            continue
+        first, total = waiting[0], len(case.facts.now.tasks)
+        needs = f"at least {max(task.parallelism for task in waiting)}"
+        for_slots = first.status in ("CREATED", "SCHEDULED")
+        return Cause(
+            "not-running",
+            f"The job {'waits for slots' if for_slots else 'is still starting'}: {short(first.name)} is "
+            f"{first.status.lower()}",
+            "likely" if for_slots else "possible",
+            (
+                f"{len(waiting)} of its {total} tasks do not run, {duration(case.facts.age_ms)} after the job began.",
+                "Until then nothing is read, and no watermark moves.",
+            ),
+            SLOTS.format(needs) if for_slots else RESTORE,
+            rank=0.985,
+        )
+    return None
 
 
 def batch(case: Case) -> Iterator[Cause | str]:
@@ -55,6 +81,13 @@ def batch(case: Case) -> Iterator[Cause | str]:
         yield "The job runs in batch mode: no watermark moves before its end, and then every window fires."
 
 
+MEND = "Mend the error first. After each restart all watermarks begin anew."
+START = (
+    "Flink tells of no error: somebody stopped it, or it has not begun. Start it from its last savepoint or "
+    "checkpoint; without one all watermarks and windows begin anew."
+)
+SLOTS = "Look at the free slots: the job needs {}. Add TaskManagers, or lower the parallelism."
+RESTORE = "Large state takes long to restore. Look at the log of its TaskManager."
 CATCHES_UP, KEEPS_UP = 1.2, 0.9
 """How many times faster than the clock a watermark moves that catches up, or keeps up."""
 NO_READER = "ClassCastException: class [Ljava.lang.Object;"
