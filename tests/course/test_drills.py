@@ -45,6 +45,13 @@ def test_no_answer_and_no_letter_is_worth_guessing(many):
     assert letters.most_common(1)[0][1] <= len(tasks) / 2
 
 
+def test_the_right_number_has_no_fixed_place_among_the_others(many):
+    _, _, tasks = many
+    numbers = [(e.answer, sorted(c.value for c in q.choices)) for e, q in tasks if isinstance(e.answer, int)]
+    ranks = Counter(values.index(answer) for answer, values in numbers)
+    assert not ranks or ranks.most_common(1)[0][1] <= len(tasks) * 2 / 3
+
+
 def test_what_is_shown_before_the_answer_does_not_tell_it(many):
     name, level, tasks = many
     for seed in range(20):

@@ -62,7 +62,10 @@ class Exercise:
         right = unique.pop(self.answer, None)
         if right is None or right.thought or len(unique) < 2:
             return None
-        kept = [right, *list(unique.values())[: MOST_OPTIONS - 1]]
+        wrong = list(unique.values())
+        if len(wrong) >= MOST_OPTIONS:  # of the rest it is drawn which stay, so that the right one has no fixed rank
+            wrong = [wrong[0], *rng.sample(wrong[1:], MOST_OPTIONS - 2)]
+        kept = [right, *wrong]
         rng.shuffle(kept)
         return Question(self.text, tuple(Choice(o.value, o.text, o.why) for o in kept), self.answer)
 

@@ -59,30 +59,37 @@ def _options(scenario: Scenario, answer: int, times: list[int], rng: random.Rand
     bound_ms, newest, last = scenario.bound_ms, max(times), times[-1]
     minus = 0 if scenario.api == "sql" else 1
     arrived = scenario.events[-1].arrival_time_ms
-    wrong = [
+    below = [
         Option(
             last - bound_ms - minus, "", "That follows the last event. An old event never moves the clock back.", "last"
         ),
+        Option(min(times) - bound_ms - minus, "", "That follows the lowest event time. The newest counts.", "lowest"),
+    ]
+    if last == newest:
+        text = "That was so before the last event arrived. It is the newest, and moves the clock."
+        below[0] = Option(max(times[:-1]) - bound_ms - minus, "", text, "before")
+    above = [
         Option(
             arrived - bound_ms - minus, "", "That counts from the server's clock, which plays no part here.", "server"
         ),
         Option(newest, "", "That is the newest event time. You forgot the bound.", "no bound"),
         Option(newest + bound_ms, "", "You added the bound. The watermark trails behind the newest event.", "added"),
     ]
+    always = Option(
+        newest - bound_ms, "", "One millisecond too many: it is the newest time − bound − 1 ms.", "minus one"
+    )
     if scenario.api == "sql":
-        one = Option(
+        always = Option(
             newest - bound_ms - 1, "", "The −1 ms belongs to the DataStream API; SQL has none.", "sql minus one"
         )
-    else:
-        one = Option(
-            newest - bound_ms, "", "One millisecond too many: it is the newest time − bound − 1 ms.", "minus one"
-        )
-    rng.shuffle(wrong)
-    wrong.insert(0, one)
     if scenario.emission == "interval":
+        above.append(always)
+        below.append(Option(MIN_MS, "", "The timer has come by since the first event.", "timer"))
         text = "That would be right for a watermark after each event; this source sends one on a timer only."
-        wrong.insert(0, Option(newest - bound_ms - 1, "", text, "timer"))
-        wrong.insert(1, Option(MIN_MS, "", "The timer has come by since the first event.", "timer"))
+        always = Option(newest - bound_ms - 1, "", text, "timer")
+    # How many of the choices are lower is drawn: the right one is not always at the same place among them.
+    lower = rng.randrange(3)
+    wrong = [always, *rng.sample(below, lower), *rng.sample(above, 3 - lower)]
     right = Option(answer, "", _why(scenario, answer, newest))
     return tuple(o._replace(text=_NONE_YET if o.value == MIN_MS else time_text(o.value)) for o in (right, *wrong))
 
