@@ -90,7 +90,7 @@ def test_a_topic_that_may_sleep_is_no_fault(found, tmp_path):
 
 
 def test_a_bounded_job_that_has_ended_is_healthy_in_either_mode(flink):
-    with flink.cluster(taskmanagers=1) as cluster:
+    with flink.cluster(taskmanagers=1, limit_s=600) as cluster:
         for mode in ("STREAMING", "BATCH"):
             env = cluster.environment({"execution.runtime-mode": mode})
             env.from_collection([1, 2, 3]).print()

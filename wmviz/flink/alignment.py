@@ -25,7 +25,7 @@ PLACES = {
     "after": "Alignment after the source",
     "off": "No alignment",
 }
-LIMIT_S = 120.0
+LIMIT_S = 300.0
 WAIT_NUMBERS = 6
 """Numbers that the slow source sends while the fast one sends none: fewer may be a machine that is busy."""
 RECORDINGS = recorded.FOLDER / "alignment"

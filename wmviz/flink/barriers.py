@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MODES = ("aligned", "unaligned", "at-least-once")
-LIMIT_S = 180.0
+LIMIT_S = 300.0
 RECORDINGS = recorded.FOLDER / "barriers"
 
 

@@ -20,7 +20,7 @@ from wmviz.flink.startup import ENGINE, FlinkError
 from wmviz.scenario import ScenarioError
 
 RECORDINGS = recorded.FOLDER / "broken"
-START_LIMIT_S = 120.0
+START_LIMIT_S = 300.0
 SETTLE_S = 20.0
 """A watermark must stand still for 10 s before that is a fault; the quiet partition falls silent after 5 s."""
 WAIT_S = 5.0

@@ -15,7 +15,7 @@ from wmviz.flink.replay import RECORD_SWITCH
 from wmviz.flink.startup import ENGINE, FlinkError
 from wmviz.scenario import json_text
 
-LIMIT_S = 180.0
+LIMIT_S = 300.0
 RECORDINGS = recorded.FOLDER / "file_sink"
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SOURCES = ("sequence", "list")
-LIMIT_S = 180.0
+LIMIT_S = 300.0
 POLL_S = 0.1
 CANCEL_S = 5.0
 RECORDINGS = recorded.FOLDER / "recovery"

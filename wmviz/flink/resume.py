@@ -28,7 +28,7 @@ from wmviz.trace import Outcomes
 if TYPE_CHECKING:
     import pandas as pd
 
-LIMIT_S = 180.0
+LIMIT_S = 300.0
 RECORDINGS = recorded.FOLDER / "resume"
 MOST_EVENTS = 40
 """Each event is waited for, a third of a second or so."""

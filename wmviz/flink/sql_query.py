@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RECORDINGS = recorded.FOLDER / "sql"
-LIMIT_S = 60.0
+LIMIT_S = 300.0
 
 
 def query(scenario: Scenario, sql: str, limit_s: float = LIMIT_S) -> pd.DataFrame:

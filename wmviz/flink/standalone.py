@@ -22,7 +22,7 @@ from wmviz.flink.leftovers import ask_ps, left_behind, new_folder
 from wmviz.flink.rest import Rest
 from wmviz.flink.startup import FlinkError
 
-START_LIMIT_S = 90.0
+START_LIMIT_S = 300.0
 PREFIX = "wmviz-cluster-"
 SETTINGS = {
     "rest.address": "localhost",

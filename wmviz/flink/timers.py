@@ -12,7 +12,7 @@ from wmviz.flink.startup import ENGINE, FlinkError
 from wmviz.flink.traps_pyflink import run_program
 from wmviz.scenario import json_text
 
-LIMIT_S = 60.0
+LIMIT_S = 300.0
 RECORDING = recorded.FOLDER / "timers" / "timers.json"
 
 

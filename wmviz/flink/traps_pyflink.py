@@ -25,7 +25,7 @@ from wmviz.scenario import ScenarioError, json_text
 if TYPE_CHECKING:
     import pandas as pd
 
-LIMIT_S = 60.0
+LIMIT_S = 300.0
 RECORDINGS = recorded.FOLDER / "traps"
 JOB_FUNCTIONS = ("choose_java", "compile_java", "environment")
 
