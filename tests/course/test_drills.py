@@ -65,6 +65,18 @@ def test_what_is_shown_before_the_answer_does_not_tell_it(many):
         assert "watermark is" not in before_choices
 
 
+def test_only_a_source_with_offsets_is_said_to_go_back():
+    for exercise, question in of_level("crash", 1, 90):
+        says = " ".join(choice.why for choice in question.choices)
+        assert "offsets go back" not in says or exercise.scenario.replay == "offsets"
+
+
+def test_an_event_lies_in_a_window_or_in_a_gap():
+    for exercise, question in of_level("other windows", 2, 90):
+        if "gaps" in question.solution.why:
+            assert ("but the event lies in a window" in question.solution.why) is bool(exercise.answer)
+
+
 def test_the_answer_of_the_engine_is_the_one_by_hand_for_watermarks():
     for level in (1, 2, 3):
         for exercise, _ in of_level("watermarks", level, 120):

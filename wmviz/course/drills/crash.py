@@ -48,7 +48,13 @@ def _total(rng: random.Random, place: World, aim: str) -> Exercise | None:
         events=rows,
     )
     answer = _last_total(simulated(scenario), me, place)
-    both = "That counts them twice. State and offsets go back together, so what is read again is not in the state."
+    both = {
+        "offsets": "That counts twice what came since the checkpoint. State and offsets go back together, so what is read again is not in the "
+        "state.",
+        "none": "That counts twice what came since the checkpoint. A socket sends nothing again, so what the crash took is not counted at all.",
+        "start": "What came since the checkpoint is gone with the crash, and the list gives it once. It is what the "
+        "checkpoint has that counts twice.",
+    }[aim]
     wrong = {
         before + between + after: ("That is the total without a crash.", "as without a crash"),
         before + after: (

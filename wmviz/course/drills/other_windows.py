@@ -90,8 +90,8 @@ def _sliding(rng: random.Random, place: World, aim: str) -> Exercise | None:
         why = f"Size / slide = {size} / {slide}: that many windows hold any moment."
         few = "Each window is as long as the size, and a new one starts each slide. Count those that hold the event."
     else:
-        held = "lies in one of them" if answer else "falls between two windows"
-        why = f"The slide is longer than the size, so there are gaps; the event {held}."
+        held = "but the event lies in a window" if answer else "and the event lies in one"
+        why = f"The slide is longer than the size, so there are gaps between the windows, {held}."
         few = "The slide is longer than the size: no two windows overlap, and what falls between them is in none."
     options = [
         Option(n, str(n), why if n == answer else few, "" if n == answer else "number of windows") for n in range(5)
