@@ -71,6 +71,20 @@ def test_only_a_source_with_offsets_is_said_to_go_back():
         assert "offsets go back" not in says or exercise.scenario.replay == "offsets"
 
 
+def test_who_takes_the_last_event_for_the_newest_is_told_so_where_they_differ():
+    for exercise, question in of_level("alignment", 1, 90):
+        s = exercise.scenario
+        told = {choice.value for choice in question.choices if "last event" in choice.why}
+        newest = [max(e.event_time_ms for e in s.events if e.partition == p) for p in range(s.partition_count)]
+        assert not told & {min(newest) + s.alignment.drift_ms}
+
+
+def test_after_the_source_no_partition_is_said_to_count():
+    for exercise, question in of_level("many inputs", 3, 90):
+        if exercise.scenario.strategy_at == "after":
+            assert not any("bound is missing, and" in choice.why for choice in question.choices)
+
+
 def test_an_event_lies_in_a_window_or_in_a_gap():
     for exercise, question in of_level("other windows", 2, 90):
         if "gaps" in question.solution.why:

@@ -78,23 +78,24 @@ def _limit(rng: random.Random, place: World, aim: str) -> Exercise | None:
     told = [r.value for r in simulated(scenario) if r.kind is Kind.ALLOWED and r.at_ms <= _asked_ms(scenario)]
     answer = told[-1]
     lowest, drift = time_text(min(own)), duration_text(drift_ms)
-    last = [event for event in scenario.events if event.partition == own.index(min(own))][-1]
+    last_ms = [e.event_time_ms for e in scenario.events if e.partition == own.index(min(own))][-1]
     options = [
         Option(answer, "", f"The lowest watermark of the group is {lowest}, and {drift} more is allowed."),
         Option(max(own) + drift_ms, "", "That is the highest watermark plus the drift. The slowest counts.", "maximum"),
         Option(answer + 1, "", "The −1 ms of the watermark is missing.", "minus one"),
+        Option(min(own), "", "That is the lowest watermark itself. The drift comes on top.", "no drift"),
+        Option(min(own) - drift_ms, "", "The drift says how far one may be ahead, so add it.", "subtracted"),
+        Option(last_ms + drift_ms, "", "The last event does not matter. The newest one counts.", "last"),
         Option(
-            min(newest) + drift_ms + (1 if scenario.bound_ms == 0 else 0),
+            min(newest) + drift_ms,
             "",
             "You counted from an event. What is compared are watermarks: newest event − bound − 1 ms.",
             "no bound",
         ),
-        Option(min(own), "", "That is the lowest watermark itself. The drift comes on top.", "no drift"),
-        Option(min(own) - drift_ms, "", "The drift says how far one may be ahead, so add it.", "subtracted"),
-        Option(last.event_time_ms + drift_ms, "", "The last event does not matter. The newest one counts.", "last"),
     ]
-    if scenario.bound_ms == 0:
-        options = [o for o in options if o.thought != "no bound"]
+    same = {"last"} if last_ms == min(newest) else set()  # then it is the newest one, and no mistake
+    same |= {"no bound"} if scenario.bound_ms == 0 else set()
+    options = [o for o in options if o.thought not in same]
     wrong = options[1:]
     rng.shuffle(wrong)
     return Exercise(

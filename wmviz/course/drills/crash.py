@@ -48,12 +48,11 @@ def _total(rng: random.Random, place: World, aim: str) -> Exercise | None:
         events=rows,
     )
     answer = _last_total(simulated(scenario), me, place)
+    again = "That counts twice what came since the checkpoint. "
     both = {
-        "offsets": "That counts twice what came since the checkpoint. State and offsets go back together, so what is read again is not in the "
-        "state.",
-        "none": "That counts twice what came since the checkpoint. A socket sends nothing again, so what the crash took is not counted at all.",
-        "start": "What came since the checkpoint is gone with the crash, and the list gives it once. It is what the "
-        "checkpoint has that counts twice.",
+        "offsets": f"{again}State and offsets go back together, so what is read again is not in the state.",
+        "none": f"{again}A socket sends nothing again, so what the crash took is not counted at all.",
+        "start": f"{again}That went with the crash, and the list gives it once. What the checkpoint has counts twice.",
     }[aim]
     wrong = {
         before + between + after: ("That is the total without a crash.", "as without a crash"),

@@ -64,13 +64,16 @@ def _options(scenario: Scenario, answer: int, newest: dict[int, int]) -> tuple[O
         if after
         else "Somebody has sent no watermark at all, and is waited for: a partition or subtask without events."
     )
+    near = highest if after else lowest
     wrong = [
         Option(highest - less, "", "That is the furthest of them. The slowest counts, not the fastest.", "maximum"),
         Option(lowest - less, "", low_why, "minimum"),
-        Option(lowest - less + 1, "", "The −1 ms is missing.", "minus one"),
+        Option(
+            near - less + 1, "", low_why if silent else "The −1 ms is missing.", "minimum" if silent else "minus one"
+        ),
         Option(MIN_MS, "", "Every partition has sent a watermark, and so has every subtask.", "waits for all"),
         Option(last - less, "", "The last event to arrive does not matter by itself.", "last"),
-        Option(highest, "", "The bound is missing, and the slowest counts.", "no bound"),
+        Option(highest, "", f"The bound is missing{'' if after else ', and the slowest counts'}.", "no bound"),
     ]
     right = Option(answer, "", _why(scenario, answer, after, silent))
     return tuple(o._replace(text=_NONE_YET if o.value == MIN_MS else time_text(o.value)) for o in (right, *wrong))

@@ -83,7 +83,10 @@ def _options(scenario: Scenario, answer: int, times: list[int], rng: random.Rand
             newest - bound_ms - 1, "", "The −1 ms belongs to the DataStream API; SQL has none.", "sql minus one"
         )
     if scenario.emission == "interval":
-        above.append(always)
+        text = "That counts from the server's clock. It says when a watermark is sent, and not which one."
+        above[0] = above[0]._replace(why=text)
+        text = "This source sends one on a timer only. And 1 ms comes off: newest time − bound − 1 ms."
+        above.append(always._replace(why=text))
         below.append(Option(MIN_MS, "", "The timer has come by since the first event.", "timer"))
         text = "That would be right for a watermark after each event; this source sends one on a timer only."
         always = Option(newest - bound_ms - 1, "", text, "timer")
