@@ -70,6 +70,10 @@ KAFKA = {
     "kafka-idle-from-start-in-one": ["idle-partition"],
     "kafka-more-subtasks-than-partitions": ["more-subtasks-than-partitions"],
     "kafka-no-watermarks": ["wrong-timestamps"],
+    "kafka-sql-healthy": [],
+    "kafka-sql-idle-in-one-subtask": ["idle-partition"],
+    "kafka-sql-idle-from-start-in-one": ["idle-partition"],
+    "kafka-sql-large": ["bound-too-large"],
 }
 
 
@@ -128,6 +132,8 @@ def test_kafkas_offsets_name_a_silent_partition_in_every_version(name):
         assert names(found) == KAFKA[name], found.text()
         if KAFKA[name] == ["idle-partition"]:
             assert "-1 in subtask 0 of" in found.causes[0].title
+        if KAFKA[name] == ["bound-too-large"]:
+            assert found.causes[0].title == "Bound too large: about 10 min"
 
 
 @pytest.mark.parametrize("version", VERSIONS)

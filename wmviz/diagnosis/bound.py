@@ -27,7 +27,7 @@ def bound_too_large(case: Case) -> Iterator[Cause | str]:
             behind_ms = case.now_ms - (origin.now_ms or 0)
             lags = [max(lag, 0) for lag in case.event_lags_ms(origin)]
             events_ms = min(lags) if lags else None
-            if events_ms is None and origin.task.sql_bound_ms is not None:
+            if origin.task.sql_bound_ms is not None:
                 events_ms = max(behind_ms - origin.task.sql_bound_ms, 0)
             if events_ms is None and task in case.waiting:
                 continue  # one fault is seen; that there is another would be a guess
@@ -48,7 +48,7 @@ def bound_too_large(case: Case) -> Iterator[Cause | str]:
         evidence.append(
             "Flink does not say here how old the events are, so old events and a large bound look the same."
         )
-    elif origin.task.sql_bound_ms is not None and not case.event_lags_ms(origin):
+    elif origin.task.sql_bound_ms is not None:
         evidence.append(f"The table declares a bound of {duration(origin.task.sql_bound_ms)} (WATERMARK FOR).")
     else:
         evidence.append(

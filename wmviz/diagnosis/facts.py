@@ -23,7 +23,10 @@ EVENT_TIME_WINDOW = re.compile(
 SQL_WINDOW = re.compile(r"(TUMBLE|HOP|CUMULATE|SESSION)\(.*?(?:size|gap|max_size)=\[([^\]]+)\]")
 GROUP_WINDOW = re.compile(r"(?:Tumbling|Sliding|Session)GroupWindow\('w\$, (\w+), (\d+)")
 TIME_COLUMN = re.compile(r"time_col=\[(\w+)\]")
-SQL_BOUND = re.compile(r"watermark=\[(?:\w+|\(\w+ - (\d+):INTERVAL[A-Z ]*\)|-\(\w+, (\d+):INTERVAL[A-Z ]*\))\]")
+SQL_BOUND = re.compile(
+    r"watermark=\[(?:\w+|\([^\[\]]+ - (\d+):INTERVAL[A-Z ]*\)|-\([^\[\]]+, (\d+):INTERVAL[A-Z ]*\))\]"
+)
+"""As the plan says it of an operator, and of a source that makes the watermarks itself."""
 GENERATORS = ("Timestamps_Watermarks", "Timestamps/Watermarks", "WatermarkAssigner")
 
 
