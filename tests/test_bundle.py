@@ -10,7 +10,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -106,7 +105,8 @@ def bundle(tool: ModuleType, wheels: list[Path], tmp_path: Path) -> Path:
     }
     tool.write(tmp_path / "out" / "course.tar", "course", copied, texts)
     with tarfile.open(tmp_path / "out" / "course.tar") as archive:
-        shutil.unpack_archive(str(tmp_path / "out" / "course.tar"), str(tmp_path / "unpacked"))
+        safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # from Python 3.12 on it has to be said
+        archive.extractall(tmp_path / "unpacked", **safe)
         assert {(entry.uid, entry.uname) for entry in archive} == {(0, "")}
     return tmp_path / "unpacked" / "course"
 

@@ -11,7 +11,7 @@ from tests.strategies import plain_scenarios, running_scenarios
 from wmviz.engine.job import RunningJob
 from wmviz.engine.parts import Parts
 from wmviz.engine.runtime_recording import RunningResultsRecorder, RuntimeRecording
-from wmviz.times import MIN_MS
+from wmviz.times import MAX_MS, MIN_MS
 from wmviz.trace import CheckpointPhase, Kind, Status, Trace, TransactionPhase
 
 MANY = settings(max_examples=60)
@@ -84,6 +84,11 @@ def test_clocks_go_back_only_where_the_job_goes_down_and_causes_are_earlier_rows
 def test_at_the_end_every_event_that_may_be_read_has_its_fate(scenario):
     trace = wmviz.simulate(scenario)
     last = trace.ledger()
+    if (Kind.CRASHED, MAX_MS) in zip(trace.kind, trace.value, strict=True):
+        # Each of its checkpoints takes too long, so that it fails again and again, and the run ends there.
+        assert not trace.state(trace.steps - 1).is_running
+        assert scenario.checkpoints is not None
+        return
     assert last.in_flight == 0
     fates = {trace.event_of(row) for row, kind in enumerate(trace.kind) if kind in FATES}
     if trace.steps:

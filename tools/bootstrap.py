@@ -316,6 +316,16 @@ def lab(arguments):
     return subprocess.call(command, env=venv_env())
 
 
+def test_env():
+    """Return the environment of the tests: what the user has set up for Jupyter and IPython at home is not theirs."""
+    home = VENV / "home"
+    places = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    env = {**venv_env(), **{place: str(home / place.lower()) for place in places}}
+    for place in places:
+        os.makedirs(env[place], exist_ok=True)
+    return env
+
+
 def test(arguments):
     """Run every check, all of them even where one fails, so that one run shows all there is to mend."""
     python = [program(VENV, "python"), "-m"]
@@ -330,10 +340,10 @@ def test(arguments):
     ]
     # Options of pytest may choose tests of one kind; pytest then says 5 for the other: no tests.
     good = (0, 5) if arguments else (0,)
-    failed = []
+    failed, env = [], test_env()
     for name, command in checks:
         say(name)
-        if subprocess.call(command, cwd=str(ROOT), env=venv_env()) not in good:
+        if subprocess.call(command, cwd=str(ROOT), env=env) not in good:
             failed.append(name)
     if failed:
         say("failed: {}.".format(", ".join(failed)))
