@@ -33,9 +33,12 @@ WORKED = ("accumulateBusyTimeMs", "accumulateIdleTimeMs", "accumulateBackPressur
 """Together they are the ms since a task began: they say when its numbers were taken."""
 FLOW = ("numRecordsIn", "numRecordsOut")
 SAMPLED = ("watermarkLag", "currentEmitEventTimeLag", "numLateRecordsDropped")
+JOIN = ("leftNumLateRecordsDropped", "rightNumLateRecordsDropped")
+"""What SQL's join of windows counts in place of numLateRecordsDropped."""
 OPERATOR = (
     *FLOW,
     *SAMPLED,
+    *JOIN,
     *("currentInputWatermark", "currentOutputWatermark", "sourceIdleTime", "watermarkAlignmentDrift"),
 )
 SPLIT = ("currentWatermark", "idleTimeMsPerSecond", "accumulatedIdleTimeMs", "pausedTimeMsPerSecond")

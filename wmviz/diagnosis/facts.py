@@ -10,7 +10,7 @@ from html import unescape
 from statistics import median
 from typing import Any
 
-from wmviz.diagnosis.answers import SPLIT, WORKED, Answers
+from wmviz.diagnosis.answers import JOIN, SPLIT, WORKED, Answers
 from wmviz.diagnosis.client import like_flink
 from wmviz.times import MAX_MS, MIN_MS, TimeError, duration_ms
 
@@ -456,7 +456,9 @@ def _take_metrics(task: Task, metrics: list[dict[str, str]]) -> None:
         if split := SPLIT_METRIC.fullmatch(name):
             task.splits.setdefault((int(split[1]), split[2]), {})[split[3]] = number
         elif plain := PLAIN_METRIC.fullmatch(name):
-            task.values[int(plain[1]), plain[2] or "", plain[3]] = number
+            metric = "numLateRecordsDropped" if plain[3] in JOIN else plain[3]
+            place = (int(plain[1]), plain[2] or "", metric)
+            task.values[place] = number + (task.values.get(place, 0) if plain[3] in JOIN else 0)
 
 
 def _number(text: object) -> int | None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SPLIT_WATERMARKS_SINCE = (2, 1)
+UNCOUNTED = re.compile(r"(IntervalJoin|TemporalSort)\[\d+\]")
+"""Operators of SQL that wait for event time and have no counter of late rows."""
 COLUMNS = (
     "task",
     "role",
@@ -250,6 +252,9 @@ def unseen(facts: Facts) -> list[str]:
         found.append(
             "Metrics: the cluster gave none; its TaskManagers may not have reported yet. Wait, and read again."
         )
+    names = [op for task in facts.now.tasks.values() for op in task.operators("numRecordsIn") if UNCOUNTED.match(op)]
+    if names:
+        found.append(f"Late rows in {', '.join(names[:5])}: they may be lost there, and SQL counts none of them.")
     found.append(
         "A side output that nobody reads, and events that were late but counted: no metric of Flink counts them."
     )
