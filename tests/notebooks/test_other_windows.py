@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from datetime import date, timedelta
 
 import pytest
 
@@ -39,6 +40,13 @@ def windows_of(trace, key):
 
 def sliding(slide):
     return run(BOARD, window={"type": "sliding", "size": "1 h", "slide": slide})
+
+
+def first_window(size, offset):
+    """Give the start of the first window of a morning in 2026."""
+    at = "2026-10-17T07:00+00:00"
+    days = run(S, start=None, window={"type": "tumbling", "size": size, "offset": offset}, events=[["r9", 1, at, at]])
+    return days.state(days.steps - 1).windows[0].window.start_ms
 
 
 def windows_per_event(size_ms, slide_ms):
@@ -79,6 +87,12 @@ BY_TWO = run(BOARD, window={"trigger": "count:2"})
 
 # A piece of the prose → whether it is so.
 FACTS = {
+    "Windows of seven days begin on a **Thursday**, for 1970-01-01 was one. With an offset of 4 days they begin on "
+    "Monday": (
+        [date(1970, 1, 1).weekday(), (date(1970, 1, 1) + timedelta(days=4)).weekday()] == [3, 0]
+        and {first_window("168 h", "0 ms") % (7 * DAY_MS), first_window("168 h", "96 h") % (7 * DAY_MS)}
+        == {0, 4 * DAY_MS}
+    ),
     "Three kilometres come, of 6:30, 6:40 and 7:02, one a second; the bound is 2 min": all(
         text in PROGRAM
         for text in (
