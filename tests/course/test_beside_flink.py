@@ -35,3 +35,18 @@ def test_flinks_rule_agrees_and_another_differs(monkeypatch, there):
     assert not found.same
     assert "late event r7@6:56: your lateness rule has none, Flink has it" in repr(found)
     assert "<th>your lateness rule</th>" in found._repr_html_()
+
+
+def smallest_bounds(times_ms, size_ms, off_ms=0):
+    newest_ms = times_ms[0]
+    for at_ms in times_ms:
+        yield max(newest_ms - (at_ms - at_ms % size_ms + size_ms) + 1 + off_ms, 0)
+        newest_ms = max(newest_ms, at_ms)
+
+
+def test_smallest_bounds_are_compared_with_who_is_late_on_flink(monkeypatch):
+    monkeypatch.setattr(startup, "available", lambda: (False, "PyFlink is not installed."))  # the recorded run
+    buoys = course.given("5.least-for-all").replace(bound="1 min")
+    assert course.beside_flink(smallest_bounds, buoys, "smallest bounds").same
+    short = course.beside_flink(lambda *given: smallest_bounds(*given, off_ms=-1), buoys, "smallest bounds")
+    assert "late event reef@7:19:10: your smallest bounds has none, Flink has it" in repr(short)
