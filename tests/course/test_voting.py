@@ -108,7 +108,7 @@ def test_what_a_scenario_says_about_itself_is_not_on_the_stage():
     quiet = wmviz.scenario("quiet-partition")
     assert "no window fires" in quiet.title
     shown = {(ballot.scenario.about, ballot.scenario.title) for ballot in course.vote(quiet).ballots}
-    assert shown == {("", voting.ASKS)}
+    assert shown == {("", voting.HEADING)}
     assert {course.vote(item).ballot.scenario.about for item in PLAYS} == {""}
     assert course.vote("7.bet", plays=quiet).ballot.scenario == quiet
 

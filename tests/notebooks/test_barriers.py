@@ -198,6 +198,7 @@ def test_every_option_that_the_lesson_names_is_one_of_flink(flink, blocks):
         "MIN_PAUSE_BETWEEN_CHECKPOINTS",
         "CHECKPOINTING_TIMEOUT",
         "ENABLE_UNALIGNED",
+        "ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH",
         "ALIGNED_CHECKPOINT_TIMEOUT",
         "CHECKPOINTING_CONSISTENCY_MODE",
         "TOLERABLE_FAILURE_NUMBER",

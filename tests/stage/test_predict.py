@@ -12,7 +12,7 @@ from tests.stage.test_picture import SCENARIOS
 from wmviz.fields import ScenarioError
 from wmviz.stage import Still, save_html
 from wmviz.stage.marks import LOOKS, Look
-from wmviz.stage.predicting import KINDS, MOST_QUESTIONS, questions_of
+from wmviz.stage.predicting import HEADING, KINDS, MOST_QUESTIONS, questions_of
 from wmviz.stage.subject import show
 from wmviz.times import time_ms
 from wmviz.trace import Kind, TraceError
@@ -101,9 +101,11 @@ def test_the_still_and_the_text_tell_nothing() -> None:
     assert "What becomes of" in html
     ends = [looks[-1] for looks in still.picture["event_looks"] if looks]
     assert Look.SIDE_OUTPUT not in ends
-    assert still.picture["about"] == ""
+    assert (still.picture["title"], still.picture["about"]) == (HEADING, "")
     stage = wmviz.play(LEADERBOARD, predict=True)
-    assert repr(stage).startswith(f"{LEADERBOARD.title}: 6 questions to predict")
+    assert repr(stage).startswith(f"{HEADING} 6 questions to predict")
+    shown = [text, html, repr(stage), stage._repr_mimebundle_()[0]["text/html"]]
+    assert not [page for page in shown if LEADERBOARD.title in page]
     assert (stage.score, stage.editable) == ((0, 6), False)
     assert "wmviz" in stage._repr_mimebundle_()[0]["text/html"]
 
@@ -138,6 +140,7 @@ def test_a_reader_answers_by_keyboard_alone(page) -> None:
     trace = wmviz.simulate(LEADERBOARD)
     moments = show(trace, LEADERBOARD)["moments"]
     assert LEADERBOARD.about not in page.locator(".wmviz-note").text_content()
+    assert (page.title(), page.locator(".wmviz-name").text_content()) == (HEADING, HEADING)
     for nth, question in enumerate(questions):
         forward_to(page, nth + 1)
         said = page.locator(".wmviz-said")
@@ -158,7 +161,7 @@ def test_a_reader_answers_by_keyboard_alone(page) -> None:
         assert_shows(page.evaluate(READ), trace, moments[question["moment"]])
     assert page.locator(SCORE).text_content() == "Predict: 0 to come · 6 right of 6"
     assert "All asked: 6 of 6 right." in said.text_content()
-    assert LEADERBOARD.about in said.text_content()
+    assert f"{LEADERBOARD.title} {LEADERBOARD.about}" in said.text_content()
     page.keyboard.press("Enter")  # the focus is on Again
     assert page.locator(SCORE).text_content() == "Predict: 6 to come"
     assert page.evaluate(READ)["marbles"] == []

@@ -16,12 +16,11 @@ from wmviz.course import cards, memory
 from wmviz.course.questions import Choice, CourseError, Question, find
 from wmviz.fields import ScenarioError
 from wmviz.scenario import Scenario
-from wmviz.stage.predicting import kinds_of, questions_of
+from wmviz.stage.predicting import HEADING, kinds_of, questions_of
 from wmviz.stage.subject import drawable, show
 from wmviz.times import TimeError, time_ms
 from wmviz.trace import Trace
 
-ASKS = "What happens next?"
 PLAYS = {
     "3.first-firing": "leaderboard",
     "4.results": "price-feed",
@@ -347,7 +346,7 @@ def _ballots(scenario: Scenario, kinds: Any) -> tuple[Ballot, ...]:
     trace = wmviz.simulate(chosen)
     picture = show(trace, chosen)
     # What a scenario says about itself, and its title, would tell too much before a vote.
-    quiet = chosen.replace(about="", title=ASKS)
+    quiet = chosen.replace(about="", title=HEADING)
     found = []
     for asked in questions_of(trace, picture, kinds_of(kinds)):
         question = _as_choices(asked)

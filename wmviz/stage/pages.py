@@ -90,7 +90,8 @@ def page(
     """
     picture = show(trace, first, note, frame)
     stage = _place(trace, picture, shown or {}) + _player()
-    return _PAGE.format(title=escape(picture["title"]), stage=stage)
+    asked = (shown or {}).get("predicting")
+    return _PAGE.format(title=escape(asked["heading"] if asked else picture["title"]), stage=stage)
 
 
 def stage_html(source: Any, predict: Any = False, parts: tuple[str, ...] | None = None) -> str:

@@ -22,6 +22,7 @@ KINDS = ("firings", "late", "watermark")
 MOST_QUESTIONS = 6
 MOST_WINDOWS = 4
 """Windows among which the reader chooses; with more of them open, the question is about one."""
+HEADING = "What happens next?"
 _NEAR_MS = 1_000
 _RESTARTS = frozenset({Kind.CRASHED, Kind.STOPPED, Kind.RESTORED})
 _LATE_SCORES = {Look.LATE_COUNTED: 90, Look.SIDE_OUTPUT: 85, Look.DROPPED: 85, Look.NO_WINDOW: 60}
@@ -90,8 +91,12 @@ def kinds_of(predict: Any) -> tuple[str, ...]:
 
 
 def asked(trace: Trace, picture: dict[str, Any], kinds: tuple[str, ...]) -> dict[str, Any]:
-    """Give what a stage in predict mode has: its ``questions``, and what is said ``about`` the scenario at the end."""
-    return {"questions": questions_of(trace, picture, kinds), "about": picture["about"]}
+    """Give what a stage in predict mode has: its ``questions``, and the ``heading`` in place of the scenario's title.
+
+    The ``title`` and what is said ``about`` the scenario may tell what happens, so they come at the end.
+    """
+    told = {name: picture[name] for name in ("title", "about")}
+    return {"questions": questions_of(trace, picture, kinds), "heading": HEADING, **told}
 
 
 def questions_of(trace: Trace, picture: dict[str, Any], kinds: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import textwrap
 from html import escape
 from typing import Any, NamedTuple
 
-from wmviz.scenario import Scenario
+from wmviz.explain_runtime import counted
 from wmviz.stage.engines import beside
 from wmviz.stage.marks import Look, State
 from wmviz.stage.picture import Frame, is_complete, needs_dates, window_text
@@ -119,7 +119,7 @@ class Still:
     def __repr__(self) -> str:
         """Give the end of the run as text; of two, what differs too; in predict mode, only what is asked."""
         if self.asked:
-            return asked_text(self.scenario, self.asked)
+            return asked_text(self.asked)
         if self.other is None:
             return end_text(self.trace)
         return "\n".join([end_text(self.trace), end_text(self.other), *self.differences])
@@ -128,13 +128,14 @@ class Still:
 def untold(picture: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
     """Give the picture of predict mode as it stands before the first question."""
     moment = asked["questions"][0]["moment"]
-    return {**picture_until(picture, picture["moments"][moment - 1] if moment else -1), "about": ""}
+    before = picture_until(picture, picture["moments"][moment - 1] if moment else -1)
+    return {**before, "title": asked["heading"], "about": ""}
 
 
-def asked_text(scenario: Scenario, asked: dict[str, Any]) -> str:
+def asked_text(asked: dict[str, Any]) -> str:
     """Say what predict mode asks first."""
     questions = asked["questions"]
-    lines = [f"{scenario.title or scenario.name}: {len(questions)} questions to predict; the first one:"]
+    lines = [f"{asked['heading']} {counted(len(questions), 'question')} to predict; the first one:"]
     return "\n".join([*lines, f"{questions[0]['lead']} {questions[0]['ask']}"])
 
 

@@ -392,7 +392,7 @@ class Stage(anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         """Give the end of the run as text; in predict mode, what is asked first."""
-        return asked_text(self.scenario, self.predicting) if self.predicting else end_text(self.trace)
+        return asked_text(self.predicting) if self.predicting else end_text(self.trace)
 
 
 COMMANDS: dict[str, Callable[[Stage, Mapping[str, Any]], None]] = {

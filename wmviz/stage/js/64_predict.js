@@ -3,8 +3,8 @@
 class Predict {
   constructor(stage) {
     this.stage = stage;
-    const { questions = [], about = "" } = stage.host.get("predicting") ?? {};
-    Object.assign(this, { questions, about, open: -1, told: -1 });
+    const { questions = [], heading = "", title = "", about = "" } = stage.host.get("predicting") ?? {};
+    Object.assign(this, { questions, heading, title, about, open: -1, told: -1 });
     this.score = html("p", { class: "wmviz-score" });
     this.said = html("div", { class: "wmviz-said", role: "status", "aria-live": "polite" });
     this.controls = html("div", { class: "wmviz-answers" });
@@ -149,9 +149,9 @@ class Predict {
 
   finish() {
     const right = this.replies.filter((reply) => reply?.right).length;
-    const { about } = this;
+    const { title, about } = this;
     this.said.append(html("p", { class: "wmviz-finished", text: `All asked: ${right} of ${this.questions.length} right.` }));
-    if (about) this.said.append(html("p", { class: "wmviz-more", text: about }));
+    this.said.append(html("p", { class: "wmviz-more" }, html("strong", { text: title }), html("span", { text: about && ` ${about}` })));
     this.offer(this.button("Again", () => this.again(), "The same questions from the start"));
   }
 

@@ -89,8 +89,8 @@ class Stage {
     this.sentences = this.told(); // they follow the picture: until then those of the last one stay
     this.player = new Player(this.picture);
     [this.clockSteps, this.clocks] = unzip(this.picture.clocks);
-    this.title.textContent = this.picture.title;
-    // In predict mode it would tell too much; there it comes at the end.
+    // In predict mode its title, and what is said about it, would tell too much; there they come at the end.
+    this.title.textContent = this.predict.on ? this.predict.heading : this.picture.title;
     this.note.textContent = [this.predict.on ? "" : this.picture.about, this.picture.note].filter(Boolean).join(" ");
     this.parameters.show(this.picture.parameters ?? [], this.live);
     this.controls.show(this.picture);
