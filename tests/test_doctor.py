@@ -314,6 +314,15 @@ def test_it_tells_a_line_for_each_and_what_to_do(capsys: pytest.CaptureFixture[s
     assert main(["doctor", "--quiet"]) == 0
 
 
+def test_who_reads_a_few_lines_only_gets_no_traceback() -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    program = "from wmviz.doctor import command; command.show('told')"
+    done = subprocess.run([sys.executable, "-c", program], stdout=writes, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writes)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_what_is_missing_or_warned_of_has_advice() -> None:
     bad = [
         machine.python((3, 9)),

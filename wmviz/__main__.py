@@ -42,7 +42,7 @@ def _diagnose(chosen: argparse.Namespace) -> int:
             found.save(chosen.save)
     except DiagnosisError as error:
         if chosen.json:
-            print(json.dumps({"error": str(error)}, indent=2))
+            doctor.show(json.dumps({"error": str(error)}, indent=2))
         print(f"wmviz: {error}", file=sys.stderr)
         return NOT_READ
     except KeyboardInterrupt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 
@@ -35,11 +36,16 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def show(told: str) -> None:
-    """Print, also on a terminal that knows few characters."""
+    """Print, also on a terminal that knows few characters, and for a program that reads a few lines only."""
     try:
-        print(told)
-    except UnicodeEncodeError:
-        sys.stdout.buffer.write((told + "\n").encode(sys.stdout.encoding or "ascii", "replace"))
+        try:
+            print(told, flush=True)
+        except UnicodeEncodeError:
+            sys.stdout.buffer.write((told + "\n").encode(sys.stdout.encoding or "ascii", "replace"))
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # Python writes what is left once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
