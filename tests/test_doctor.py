@@ -318,7 +318,9 @@ def test_who_reads_a_few_lines_only_gets_no_traceback() -> None:
     reads, writes = os.pipe()
     os.close(reads)
     program = "from wmviz.doctor import command; command.show('told')"
-    done = subprocess.run([sys.executable, "-c", program], stdout=writes, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], stdout=writes, stderr=subprocess.PIPE, text=True, check=False
+    )
     os.close(writes)
     assert (done.returncode, done.stderr) == (0, "")
 
