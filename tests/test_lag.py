@@ -615,11 +615,8 @@ def test_importing_wmviz_does_not_load_it():
 @pytest.mark.flink
 def test_flink_takes_the_sql_for_any_length(flink):
     """Flink plans the query, with intervals of any number of digits."""
-    java = flink.startup.job().get_gateway().jvm.org.apache.flink
+    flink.startup.job()
     from pyflink.table import EnvironmentSettings, TableEnvironment
-
-    # PyFlink's own in_streaming_mode() gives the thread that answers it another class loader for good.
-    streaming = EnvironmentSettings(java.table.api.EnvironmentSettings.inStreamingMode())
 
     for bound_ms, window_ms, offset_ms in (
         (0, 60_000, 0),
@@ -629,7 +626,7 @@ def test_flink_takes_the_sql_for_any_length(flink):
         (150_000, 360_000_000, 0),
         (1, 604_800_000, 0),
     ):
-        tables = TableEnvironment.create(streaming)
+        tables = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
         text = sql(bound_ms, 60_000, 60_000, window_ms, offset_ms).replace("'...'", "'datagen'")
         setting, table, query = (part for part in text.split(";") if part.strip())
         tables.get_config().set(*re.findall("'(.*?)'", setting))

@@ -75,19 +75,34 @@ def test_a_failing_job_says_its_last_cause():
     assert FlinkError("a sentence")._render_traceback_() == ["FlinkError: a sentence"]
 
 
-@pytest.mark.flink
-def test_another_connection_to_java_finds_the_same_classes(flink):
-    """The garbage collector of another thread may open one; then Java answers in another thread."""
+def second_connection_finds(name):
+    """Make a class from one connection to Java, and use it from another: a thread of Java's own answers each."""
     gateway = startup.job().get_gateway()
     client = gateway._gateway_client
     first = client._get_connection()
     try:
-        jar = startup.compiled("package second; public class Connection {}")
+        jar = startup.compiled(f"package second; public class {name} {{}}")
         startup.job().environment(jar)
-        assert gateway.jvm.second.Connection().getClass().getName() == "second.Connection"
+        made = getattr(gateway.jvm.second, name)()
     finally:
         client._give_back_connection(first)
-    assert gateway.jvm.second.Connection().getClass().getName() == "second.Connection"
+    return made.getClass().equals(getattr(gateway.jvm.second, name)().getClass())
+
+
+@pytest.mark.flink
+def test_another_connection_to_java_finds_the_same_classes(flink):
+    """The garbage collector of another thread may open one."""
+    assert second_connection_finds("Connection")
+
+
+@pytest.mark.flink
+def test_a_class_loader_of_pyflinks_tables_hides_no_class(flink):
+    """A learner may use PyFlink's tables in the same notebook; they give one thread a class loader of its own."""
+    startup.job()
+    from pyflink.table import EnvironmentSettings
+
+    EnvironmentSettings.in_streaming_mode()
+    assert second_connection_finds("Table")
 
 
 @pytest.mark.flink

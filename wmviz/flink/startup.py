@@ -103,7 +103,6 @@ def _has_shared_python() -> bool:
     return find_libpython() is not None
 
 
-@cache
 def job() -> ModuleType:
     """Start the JVM of this process, unless it runs, and give the module `wmviz.flink.job`.
 
@@ -112,6 +111,13 @@ def job() -> ModuleType:
     FlinkError
         If Flink cannot run here.
     """
+    started = _start()
+    _share_class_loader(started.get_gateway())
+    return started
+
+
+@cache
+def _start() -> ModuleType:
     can, why = available()
     if not can:
         raise FlinkError(why)
@@ -133,8 +139,11 @@ def job() -> ModuleType:
             get_gateway()
     except (OSError, RuntimeError) as error:
         raise FlinkError(f"Java did not start: {_first_line(error)}", str(error)) from None
-    _share_class_loader(get_gateway())
     return job
+
+
+_shared: list[Any] = []
+"""The class loader of the threads that answer Python."""
 
 
 def _share_class_loader(gateway: Any) -> None:
@@ -142,14 +151,23 @@ def _share_class_loader(gateway: Any) -> None:
 
     When Python's garbage collector runs in another thread, it may open a connection of its own, which Java answers in a
     new thread. PyFlink adds a jar to the class loader of one thread, so that it has to be the loader of all: of those
-    that are there, and of the one that starts new ones, which inherit it.
+    that are there, and of the one that starts new ones, which inherit it. PyFlink's `EnvironmentSettings` gives the
+    thread that answers it a loader of its own; then that becomes the one of all.
     """
     java = gateway.jvm
-    before = java.Thread.currentThread().getContextClassLoader()
-    shared = java.java.net.URLClassLoader(gateway.new_array(java.java.net.URL, 0), before)
+    own = java.Thread.currentThread().getContextClassLoader()
+    if _shared and own.equals(_shared[0]):
+        return
+    if not _shared:
+        own = java.java.net.URLClassLoader(gateway.new_array(java.java.net.URL, 0), own)
+    _shared[:] = [own]
     for thread in java.Thread.getAllStackTraces().keySet():
-        if thread.getName().startswith("Thread-"):  # of py4j, and none of Flink's are there so far
-            thread.setContextClassLoader(shared)
+        if thread.getName().startswith("Thread-") and _answers_python(thread):
+            thread.setContextClassLoader(own)
+
+
+def _answers_python(thread: Any) -> bool:
+    return any(".py4j." in frame.getClassName() for frame in thread.getStackTrace())
 
 
 @cache
