@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -75,24 +76,32 @@ def test_a_failing_job_says_its_last_cause():
     assert FlinkError("a sentence")._render_traceback_() == ["FlinkError: a sentence"]
 
 
-def second_connection_finds(name):
-    """Make a class from one connection to Java, and use it from another: a thread of Java's own answers each."""
-    gateway = startup.job().get_gateway()
-    client = gateway._gateway_client
-    first = client._get_connection()
+@contextmanager
+def another_connection():
+    """Keep the usual connection to Java away: another one is opened, which a thread of its own answers."""
+    client = startup.job().get_gateway()._gateway_client
+    usual = client._get_connection()
     try:
-        jar = startup.compiled(f"package second; public class {name} {{}}")
-        startup.job().environment(jar)
-        made = getattr(gateway.jvm.second, name)()
+        yield
     finally:
-        client._give_back_connection(first)
-    return made.getClass().equals(getattr(gateway.jvm.second, name)().getClass())
+        client._give_back_connection(usual)
+
+
+def add_class(name):
+    startup.job().environment(startup.compiled(f"package added; public class {name} {{}}"))
+
+
+def finds(name):
+    return getattr(startup.job().get_gateway().jvm.added, name)().getClass().getName() == f"added.{name}"
 
 
 @pytest.mark.flink
 def test_another_connection_to_java_finds_the_same_classes(flink):
     """The garbage collector of another thread may open one."""
-    assert second_connection_finds("Connection")
+    with another_connection():
+        add_class("Another")
+        assert finds("Another")
+    assert finds("Another")
 
 
 @pytest.mark.flink
@@ -102,7 +111,10 @@ def test_a_class_loader_of_pyflinks_tables_hides_no_class(flink):
     from pyflink.table import EnvironmentSettings
 
     EnvironmentSettings.in_streaming_mode()
-    assert second_connection_finds("Table")
+    add_class("Usual")
+    assert finds("Usual")
+    with another_connection():
+        assert finds("Usual")
 
 
 @pytest.mark.flink
