@@ -85,6 +85,10 @@ def first_result(newest, bound="0 ms"):
 NO_LATENESS = run(S, lateness="0 ms")
 BY_TWO = run(BOARD, window={"trigger": "count:2"})
 
+NEVER_SILENT = run(
+    S, start="0:00", events=[["r9", 1, minute * MINUTE_MS, minute * MINUTE_MS] for minute in range(0, 1440, 9)]
+)
+
 # A piece of the prose → whether it is so.
 FACTS = {
     "Windows of seven days begin on a **Thursday**, for 1970-01-01 was one. With an offset of 4 days they begin on "
@@ -92,6 +96,9 @@ FACTS = {
         [date(1970, 1, 1).weekday(), (date(1970, 1, 1) + timedelta(days=4)).weekday()] == [3, 0]
         and {first_window("168 h", "0 ms") % (7 * DAY_MS), first_window("168 h", "96 h") % (7 * DAY_MS)}
         == {0, 4 * DAY_MS}
+    ),
+    "A sensor that is never silent for the gap has one session without end: no result, and more and more state": (
+        [len(NEVER_SILENT.all_firings), len(NEVER_SILENT.state(NEVER_SILENT.steps - 1).windows)] == [0, 1]
     ),
     "Three kilometres come, of 6:30, 6:40 and 7:02, one a second; the bound is 2 min": all(
         text in PROGRAM

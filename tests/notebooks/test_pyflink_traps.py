@@ -75,6 +75,10 @@ FACTS = {
     "A time of today has 13 digits in milliseconds, and 10 in seconds": (
         len(str(time_ms("2026-10-17T06:00Z"))) == 13 and len(str(time_ms("2026-10-17T06:00Z") // 1000)) == 10
     ),
+    "With 16 it is in microseconds: then the watermark is far beyond the year 50,000": (
+        len(str(time_ms("2026-10-17T06:00Z") * 1000)) == 16
+        and 1970 + time_ms("2026-10-17T06:00Z") * 1000 / (time_ms("24:00") * 365.25) > 55_000
+    ),
     "no event is out of order, and none is late": (
         [e.event_time_ms for e in ARRIVAL.events] == sorted(e.event_time_ms for e in ARRIVAL.events)
         and not len(CLOCK.late)
