@@ -104,7 +104,16 @@ def test_a_job_that_takes_too_long_is_cancelled():
         align(limit_s=2)
 
 
+@pytest.fixture
+def interruptible():
+    """Take interrupts: what a shell starts in the background ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.flink
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_cancels_the_job(monkeypatch):
     java = startup.job().get_gateway().jvm.java
 
@@ -113,7 +122,7 @@ def test_an_interrupt_cancels_the_job(monkeypatch):
         return sorted(thread.getName() for thread in threads if thread.getName().startswith("Source: fast"))
 
     def is_waited_for():
-        """Say whether Python waits for the results; at other times an interrupt may get lost between two calls."""
+        """Say whether Python waits for the results; before that it has no hold of the job yet."""
         threads = java.lang.Thread.getAllStackTraces().keySet()
         of_python = [thread for thread in threads if thread.getName().startswith("Thread-")]
         return any(
