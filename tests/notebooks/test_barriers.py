@@ -1,12 +1,16 @@
 """What lesson 10 says in prose: each statement with a number is held against the engine, each setting against Flink."""
 
+import json
 import re
+import time
+import urllib.request
 
 import pytest
 
 import wmviz
 from tests.notebooks.prose import HeldProse, read_lesson
 from wmviz.course.lessons.barriers import checkpoint_times, contents
+from wmviz.flink.standalone import free_port
 from wmviz.times import time_ms
 from wmviz.trace import CheckpointPhase, Kind
 
@@ -240,3 +244,50 @@ def test_on_flink_several_checkpoints_at_a_time_are_refused_while_unaligned_ones
     settings.setUnalignedCheckpointsEnabled(False).build()
     with pytest.raises(Py4JJavaError, match="maxConcurrentCheckpoints can't be > 1"):
         settings.setUnalignedCheckpointsEnabled(True).build()
+
+
+def test_on_flink_checkpoints_go_on_when_one_input_is_idle_and_another_has_ended(flink, tmp_path):
+    """A folder in which no file appears, and a list of one row."""
+    flink.startup.job()
+    from pyflink.common import Configuration, Duration, Types, WatermarkStrategy
+    from pyflink.datastream import StreamExecutionEnvironment
+    from pyflink.datastream.connectors.file_system import FileSource, StreamFormat
+
+    port = free_port()
+    settings = Configuration()
+    chosen = {"rest.port": str(port), "python.execution-mode": "thread", "execution.checkpointing.interval": "100 ms"}
+    for name, value in chosen.items():
+        settings.set_string(name, value)
+    with flink.startup.tidy():
+        env = StreamExecutionEnvironment.get_execution_environment(settings)
+        env.set_parallelism(1)
+        files = FileSource.for_record_stream_format(StreamFormat.text_line_format(), tmp_path.as_uri())
+        source = files.monitor_continuously(Duration.of_seconds(1)).build()
+        idle = WatermarkStrategy.no_watermarks().with_idleness(Duration.of_millis(50))
+        silent = env.from_source(source, idle, "silent")
+        env.from_collection(["row"], Types.STRING()).union(silent).map(len, Types.INT()).print()
+        job = env.execute_async("idle and ended")
+    try:
+        assert complete_after_an_end(f"http://localhost:{port}/jobs/{job.get_job_id()}") >= 2
+    finally:
+        job.cancel().result()
+    assert "Checkpoints go on without it" in PROSE
+
+
+def complete_after_an_end(job, limit_s=240):
+    """Count the checkpoints that are complete after one task, and only one, has ended."""
+
+    def ask(path):
+        with urllib.request.urlopen(job + path, timeout=60) as answer:
+            return json.load(answer)
+
+    end, at_the_end = time.monotonic() + limit_s, None
+    while time.monotonic() < end:
+        states = [task["status"] for task in ask("")["vertices"]]
+        complete = ask("/checkpoints")["counts"]["completed"]
+        if states.count("FINISHED") == 1 and states.count("RUNNING") == len(states) - 1:
+            at_the_end = complete if at_the_end is None else at_the_end
+            if complete >= at_the_end + 2:
+                return complete - at_the_end
+        time.sleep(0.05)
+    return 0
