@@ -184,11 +184,17 @@ def _stopped(words: Words, record: Record) -> str:
 
 def _restored(words: Words, record: Record) -> str:
     back = "Every watermark is back at the start: a checkpoint holds none."
-    changed = next((s for row, s in words.trace.settings if row == record.row), None)
-    new = f" Changed: {_changes(words.trace.settings_at(record.row - 1), changed)}." if changed else ""
+    changed = changes_at(words.trace, record.row)
+    new = f" Changed: {changed}." if changed else ""
     if not record.value:
         return f"The job starts again from nothing, since no checkpoint was complete. {back}{new}"
     return f"The job runs again with the state of checkpoint {record.value}. {back}{new}"
+
+
+def changes_at(trace: Trace, row: int) -> str:
+    """Say with which changed settings a job resumes at a row; empty if with none."""
+    after = next((settings for at, settings in trace.settings if at == row), None)
+    return "" if after is None else _changes(trace.settings_at(row - 1), after)
 
 
 def _changes(before: Any, after: Any) -> str:

@@ -246,7 +246,7 @@ def test_many_events_are_painted_on_a_canvas(tmp_path: Path, open_page) -> None:
     }"""
     assert page.evaluate(ink) == 0
     page.keyboard.press("End")
-    assert page.locator(".wmviz-total .wmviz-count").text_content() == "4000"
+    assert page.locator(".wmviz-total .wmviz-count").text_content() == "4,000"
     full = page.evaluate(ink)
     assert full > 4_000
     page.get_by_label("Moment", exact=True).fill("1000")

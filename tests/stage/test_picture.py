@@ -136,6 +136,19 @@ def test_results_and_watermark_equal_the_state_at_every_step(trace: Trace) -> No
             assert (Status.ACTIVE if status == ENDED else status) == state.statuses[clock["name"]]
 
 
+def test_open_windows_of_the_pipeline_equal_the_state_at_every_step(trace: Trace) -> None:
+    counts = [
+        count
+        for task in picture_of(trace)["pipeline"]["tasks"]
+        for count in task["counts"]
+        if count[0] == "open windows"
+    ]
+    for step in range(trace.steps):
+        places = [(numbers[1::2], standing(numbers[::2], step)) for _, *numbers in counts]
+        shown = sum(values[stands] for values, stands in places if stands >= 0)
+        assert shown == len(trace.state(step).windows)
+
+
 def merged(trace: Trace, window: AnyWindow, step: int) -> bool:
     """Say whether all windows that this stretch of time has lost, since it last was empty, are part of others now."""
     alive, closed = set(), False

@@ -86,7 +86,7 @@ def firing_rows(trace: Trace) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype({"start_ms": "Int64", "end_ms": "Int64"})
 
 
-def _label(group: list[AnyWindow], zone: str | None, dated: bool) -> str:
+def _label(group: list[AnyWindow], zone: str | None, dated: int) -> str:
     label = window_text(group[0], zone, dated)
     return label if len(group) == 1 else f"{label} and {len(group) - 1} more"
 

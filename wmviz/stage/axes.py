@@ -17,6 +17,8 @@ _ROUND_MS = (
     *(size * DAY_MS for size in (1, 2, 7, 14)),
 )
 _MOST_TICKS = 8
+_FAR = 20
+_FEW = 5
 _SNAPS = 200
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -63,10 +65,12 @@ def axis_of(times_ms: Iterable[int], edges_ms: Iterable[int], zone: str | None) 
     zone
         The zone of the labels; UTC if none is given.
     """
-    times = list(times_ms) or [0, _HOUR]
+    times, edges = list(times_ms) or [0, _HOUR], list(edges_ms)
+    if min(times) == max(times):  # one point has no extent: its windows give one, or a second does
+        times += edges or [times[0] - _SECOND // 2, times[0] + _SECOND // 2]
     low, high = min(times), max(times)
     span = max(high - low, 1)
-    near = [edge for edge in edges_ms if low - span // 5 <= edge <= high + span // 5]
+    near = [edge for edge in edges if low - span // 5 <= edge <= high + span // 5]
     low, high = min([low, *near]), max([high, *near])
     margin = max((high - low) // 20, 1)
     low, high = low - margin, high + margin
@@ -75,12 +79,34 @@ def axis_of(times_ms: Iterable[int], edges_ms: Iterable[int], zone: str | None) 
     return Axis(low, high, ticks, _day(low, high, zone))
 
 
+def without_far(times_ms: Iterable[int]) -> list[int]:
+    """Leave out the few times that are so far from all others that those would lie on one line.
+
+    At most a fifth of them is left out, on each side.
+    """
+    times = sorted(times_ms)
+    low, high = len(times) // _FEW, len(times) - 1 - len(times) // _FEW
+    reach_ms = _FAR * (times[high] - times[low]) if times else 0
+    if not reach_ms:
+        return times
+    while high + 1 < len(times) and times[high + 1] - times[high] <= reach_ms:
+        high += 1
+    while low > 0 and times[low] - times[low - 1] <= reach_ms:
+        low -= 1
+    return times[low : high + 1]
+
+
 def tick_text(at_ms: int, step_ms: int, zone: str | None) -> str:
-    """Write a tick as short as its neighbours allow: a clock time, or the date at midnight and on axes of days."""
+    """Write a tick as short as its neighbours allow: a clock time, or the date at midnight and on axes of days.
+
+    The year is there where ticks are months apart.
+    """
     text = time_text(at_ms, zone)
     date, _, clock = text.rpartition(" ")
     if not date or text.endswith(" ms"):
         return text
+    if step_ms > _ROUND_MS[-1]:
+        return date
     if step_ms >= DAY_MS or clock in ("00:00", "0:00"):
         return date[5:]
     return clock

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from wmviz.times import MIN_MS
+from wmviz.times import MAX_MS, MIN_MS
 from wmviz.trace import Kind, Status, Trace
 
 MOST_LINES = 8
@@ -22,7 +22,7 @@ _READ = frozenset({Kind.WATERMARK, Kind.STATUS, Kind.ENDED, Kind.CRASHED, Kind.S
 
 
 class Held(NamedTuple):
-    """Which inputs hold a combined watermark back from a step on; none if all of them are idle."""
+    """Which inputs hold a combined watermark back from a step on; none if all of them are idle, or at their end."""
 
     step: int
     inputs: tuple[int, ...]
@@ -86,9 +86,16 @@ class Clocks(list[Clock]):
 
         These are the partitions that a subtask combines, and the channels of the first window task.
         """
+        return self._inputs_shown()[:MOST_LINES]
+
+    @property
+    def lines_left_out(self) -> int:
+        """How many inputs have no line."""
+        return max(0, len(self._inputs_shown()) - MOST_LINES)
+
+    def _inputs_shown(self) -> list[int]:
         first = self.windows[0]
-        chosen = [index for index, clock in enumerate(self) if clock.role == "partition" or clock.into == first]
-        return chosen[:MOST_LINES]
+        return [index for index, clock in enumerate(self) if clock.role == "partition" or clock.into == first]
 
     def inputs_of(self, index: int) -> list[int]:
         """Give the clocks that one combines, if it combines several."""
@@ -129,7 +136,7 @@ class Clocks(list[Clock]):
                     if status == ENDED:
                         self._status(step, index, Status.ACTIVE)
             if kind not in (Kind.CRASHED, Kind.STOPPED):
-                touched |= {into for into in (self[subject].into,) if into is not None}
+                touched |= {index for index in (subject, self[subject].into) if index in self._inputs}
         self._settle(before, touched)
 
     def _watermark(self, row: int, step: int, index: int, watermark_ms: int) -> None:
@@ -151,7 +158,9 @@ class Clocks(list[Clock]):
     def _hold(self, step: int, into: int) -> None:
         counting = [index for index in self._inputs[into] if self._statuses[index] == Status.ACTIVE]
         lowest_ms = min((self._watermarks_ms[index] for index in counting), default=MIN_MS)
-        inputs = tuple(index for index in counting if self._watermarks_ms[index] == lowest_ms)
+        # At MAX there is nothing left to hold back.
+        holds = max(lowest_ms, self._watermarks_ms[into]) < MAX_MS
+        inputs = tuple(index for index in counting if holds and self._watermarks_ms[index] == lowest_ms)
         held = self[into].held
         if not held or held[-1].inputs != inputs:
             held.append(Held(step, inputs))

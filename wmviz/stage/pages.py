@@ -16,7 +16,7 @@ from wmviz.stage.engines import beside
 from wmviz.stage.picture import Frame
 from wmviz.stage.player import module_text, style_text
 from wmviz.stage.predicting import asked, kinds_of
-from wmviz.stage.still import image_html, untold
+from wmviz.stage.still import asked_html, image_html, untold
 from wmviz.stage.subject import Subject, show, subject_of
 from wmviz.stage.telling import told
 from wmviz.trace import Trace
@@ -174,9 +174,9 @@ def _place(trace: Trace, picture: dict[str, Any], shown: Mapping[str, Any]) -> s
     }
     packed = _packed(values)
     predicting = shown.get("predicting")
-    still = untold(picture, predicting) if predicting else picture
+    still = image_html(untold(picture, predicting)) + asked_html(predicting) if predicting else image_html(picture)
     return (
-        f'<div data-wmviz-stage="{picture["id"]}">{image_html(still)}'
+        f'<div data-wmviz-stage="{picture["id"]}">{still}'
         f'<script type="application/octet-stream">{packed}</script></div>'
     )
 

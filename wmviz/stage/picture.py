@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from wmviz.explain_runtime import counted
 from wmviz.scenario import Event, Scenario
-from wmviz.stage.axes import Axis, axis_of
+from wmviz.stage.axes import Axis, axis_of, without_far
 from wmviz.stage.clocks import STATUSES, Clocks, Times
 from wmviz.stage.marks import LOOKS, SHAPES, Band, Fire, Marks, State, first_rows, moments
 from wmviz.stage.observed_marks import OBSERVED_LOOKS, ObservedMarks, observed_moments
@@ -25,6 +26,7 @@ from wmviz.window import AnyWindow
 _OF_CHECKPOINTS = frozenset({Kind.CHECKPOINT, Kind.SNAPSHOT, Kind.BARRIER, Kind.BLOCKED})
 MOST_BARRIERS = 2_000
 """Rows of checkpoints and barriers that the keyboard goes through."""
+_YEAR = len("2026-")
 MOST_RESULTS = 200
 """Rows of the table of results; a longer table says how many it leaves out."""
 
@@ -44,13 +46,13 @@ class Frame(NamedTuple):
         """Make the frame of one run, or one frame for several."""
         zone = traces[0].scenario.zone
         x = axis_of((ms for trace in traces for ms in trace.step_at_ms), _edges(traces, "processing"), zone)
-        y = axis_of((ms for trace in traces for ms in _event_times(trace)), _edges(traces, "event"), zone)
+        y = axis_of(without_far(ms for trace in traces for ms in _event_times(trace)), _edges(traces, "event"), zone)
         events = traces[0].scenario.events
         return cls(events[0].arrival_time_ms if events else 0, x, y)
 
     def holds(self, trace: Trace) -> bool:
         """Tell whether a run fits in."""
-        return self.x.holds(trace.step_at_ms) and self.y.holds(_event_times(trace))
+        return self.x.holds(trace.step_at_ms) and self.y.holds(without_far(_event_times(trace)))
 
 
 def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         "complete": complete,
         "origin": origin,
         "x": _axis(x, origin, "processing time: when it arrives"),
-        "y": _axis(y, origin, "event time: when it happened"),
+        "y": _axis(y, origin, "event time: when it happened", _beyond(y, _event_times(trace))),
         "snap": [x.snap_ms, y.snap_ms],
         "steps": [at_ms - origin for at_ms in trace.step_at_ms],
         "clocks": _clocks(trace),
@@ -110,6 +112,7 @@ def picture_of(trace: Trace, frame: Frame | None = None) -> dict[str, Any]:
         "overlap": _overlap(scenario),
         "merges": scenario.window.type == "session",
         "lanes": lanes_of(trace, clocks, origin),
+        "inputs_left_out": clocks.lines_left_out,
         "lanes_left_out": max(0, scenario.partition_count - MOST_LANES),
         "pipeline": pipeline,
         "parts": parts_of(scenario) if complete else [part for part in parts_of(scenario) if part != "pipeline"],
@@ -153,7 +156,7 @@ def _tips(events: tuple[Event, ...], zone: str | None, unit: str) -> list[str]:
     return tips
 
 
-def window_text(window: AnyWindow, zone: str | None, dated: bool = False) -> str:
+def window_text(window: AnyWindow, zone: str | None, dated: int = 0) -> str:
     """Write a window as Flink means it, half open: ``[6:00, 7:00)``.
 
     Parameters
@@ -163,7 +166,7 @@ def window_text(window: AnyWindow, zone: str | None, dated: bool = False) -> str
     zone
         The zone to show it in.
     dated
-        Whether to write dates, as month and day; needed where windows lie on several days.
+        What to write of dates: 0 for nothing, 1 for month and day, 2 for the year too; see `needs_dates`.
     """
     if window.start_ms is None or window.end_ms is None:
         return "the global window"
@@ -171,15 +174,18 @@ def window_text(window: AnyWindow, zone: str | None, dated: bool = False) -> str
     if start.endswith(" ms") or end.endswith(" ms"):  # beyond the calendar
         return f"[{start}, {end})"
     (first, start), (last, end) = start.rpartition(" ")[::2], end.rpartition(" ")[::2]
-    start = f"{first[5:]} {start}" if dated and first else start
-    end = f"{last[5:]} {end}" if dated and last and last != first else end
+    begin = _YEAR if dated == 1 else 0
+    start = f"{first[begin:]} {start}" if dated and first else start
+    end = f"{last[begin:]} {end}" if dated and last and last != first else end
     return f"[{start}, {end})"
 
 
-def needs_dates(scenario: Scenario, windows: Iterable[AnyWindow]) -> bool:
-    """Tell whether windows lie on several days, so that a time of day alone does not say which one is meant."""
+def needs_dates(scenario: Scenario, windows: Iterable[AnyWindow]) -> int:
+    """Tell what says which of some windows is meant: 0 if the time of day does, 1 if the day, 2 if the year too."""
     ends = (ms for w in windows if w.start_ms is not None and w.end_ms is not None for ms in (w.start_ms, w.end_ms - 1))
-    return len({time_text(ms, scenario.zone).rpartition(" ")[0] for ms in ends}) > 1
+    days = {time_text(ms, scenario.zone).rpartition(" ")[0] for ms in ends}
+    same_time_of_year = len({day[_YEAR:] for day in days}) < len(days)
+    return 2 if same_time_of_year else int(len(days) > 1)
 
 
 def _clocks(trace: Trace) -> list[Any]:
@@ -205,12 +211,20 @@ def _event_times(trace: Trace) -> Iterator[int]:
     return (event.event_time_ms for event in trace.scenario.events)
 
 
-def _axis(axis: Axis, origin: int, title: str) -> dict[str, Any]:
+def _beyond(axis: Axis, times_ms: Iterable[int]) -> str:
+    """Say how many events are too far off to have a place on an axis."""
+    times = list(times_ms)
+    sides = {"above": sum(ms > axis.to_ms for ms in times), "below": sum(ms < axis.from_ms for ms in times)}
+    return ", ".join(f"{counted(count, 'event')} far {side}" for side, count in sides.items() if count)
+
+
+def _axis(axis: Axis, origin: int, title: str, beyond: str = "") -> dict[str, Any]:
+    brackets = "; ".join(filter(None, (axis.day, beyond)))
     return {
         "from": axis.from_ms - origin,
         "to": axis.to_ms - origin,
         "ticks": [[at_ms - origin, text] for at_ms, text in axis.ticks],
-        "title": f"{title} ({axis.day})" if axis.day else title,
+        "title": f"{title} ({brackets})" if brackets else title,
     }
 
 
@@ -232,7 +246,7 @@ def _overlap(scenario: Scenario) -> int:
     return max(1, -(-window.size_ms // window.slide_ms)) if window.type == "sliding" else 1
 
 
-def _band(band: Band, marks: Marks, origin: int, dated: bool) -> dict[str, Any]:
+def _band(band: Band, marks: Marks, origin: int, dated: int) -> dict[str, Any]:
     start_ms, end_ms = band.window.start_ms, band.window.end_ms
     zone = marks.scenario.zone
     return {

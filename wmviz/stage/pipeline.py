@@ -85,7 +85,13 @@ def pipeline_of(trace: Trace, clocks: Clocks, times: Times) -> dict[str, Any]:
         "job": running.job,
         "allowed": [[step, times.place(ms)] for step, ms in running.allowed],
         "paused": [[clock, *changes] for clock, changes in running.paused.items()],
-        "left_out": _left_out(len(sources), len(clocks.windows)),
+        "left_out": _left_out(
+            {
+                "source subtasks": len(sources),
+                "window tasks": len(clocks.windows),
+                "partitions of a source subtask": max(len(clocks.inputs_of(index)) for index in sources),
+            }
+        ),
     }
 
 
@@ -95,16 +101,14 @@ def _channel(running: Running, index: int) -> dict[str, Any]:
     return {name: changes[index] for name, changes in parts.items() if index in changes}
 
 
-def _left_out(sources: int, tasks: int) -> str:
-    more = [
-        f"{count - MOST_BOXES} more {words}"
-        for count, words in ((sources, "source subtasks"), (tasks, "window tasks"))
-        if count > MOST_BOXES
-    ]
-    return f"Not drawn: {' and '.join(more)}." if more else ""
+def _left_out(counts: dict[str, int]) -> str:
+    more = [f"{count - MOST_BOXES} more {words}" for words, count in counts.items() if count > MOST_BOXES]
+    return f"Not drawn: {', '.join(more)}." if more else ""
 
 
-_COUNTED = frozenset({Kind.ARRIVED, Kind.ADDED, Kind.CLEANED, Kind.MERGED, Kind.LATE, Kind.DROPPED, Kind.WRITTEN})
+_OPENS = frozenset({Kind.ADDED, Kind.RELOADED})
+_CLOSES = frozenset({Kind.CLEANED, Kind.MERGED, Kind.GONE})
+_COUNTED = _OPENS | _CLOSES | {Kind.ARRIVED, Kind.LATE, Kind.DROPPED, Kind.WRITTEN}
 
 
 class _Counts:
@@ -133,10 +137,11 @@ class _Counts:
     def _row(self, kind: int, place: int, step: int, subject: int, value: int, append: bool) -> None:
         if kind == Kind.ARRIVED:
             self._add(place, "read", step)
-        elif kind == Kind.ADDED and subject not in self._alive:
-            self._alive[subject] = place
-            self._add(place, "open windows", step)
-        elif kind in (Kind.CLEANED, Kind.MERGED):
+        elif kind in _OPENS:
+            if subject not in self._alive:
+                self._alive[subject] = place
+                self._add(place, "open windows", step)
+        elif kind in _CLOSES:
             gone = value if kind == Kind.MERGED else subject
             if gone in self._alive:
                 self._add(self._alive.pop(gone), "open windows", step, -1)

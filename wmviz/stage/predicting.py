@@ -13,7 +13,7 @@ from typing import Any
 
 from wmviz.fields import ScenarioError
 from wmviz.stage.marks import LOOKS, Look, State
-from wmviz.stage.picture import is_complete, window_text
+from wmviz.stage.picture import is_complete, needs_dates, window_text
 from wmviz.times import MIN_MS, duration_text, time_text
 from wmviz.trace import Kind, Trace, TraceError
 from wmviz.window import AnyWindow
@@ -265,7 +265,7 @@ def _firing_question(
 def _missing(run: _Moments, moment: _Moment, window: AnyWindow) -> str:
     """Say why a window does not fire."""
     last_ms, now_ms = window.max_timestamp_ms, moment.after_ms
-    name = window_text(window, run.scenario.zone)
+    name = window_text(window, run.scenario.zone, needs_dates(run.scenario, run.windows))
     if now_ms == MIN_MS:
         return f"There is no watermark yet, so {name} cannot fire."
     return (

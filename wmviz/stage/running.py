@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wmviz.explain_runtime import changes_at
 from wmviz.times import MAX_MS, time_text
 from wmviz.trace import CheckpointPhase, Kind, Snapshot, Trace, TransactionPhase
 
 MOST_WAITING = 12
 """Elements of a queue that are drawn; the oldest ones."""
+MOST_OFFSETS = 4
+"""Partitions whose offsets are listed in the line about a snapshot."""
 MOST_TRAVELS = 2_000
 """Rows of a run in which the way of each element through the channels is drawn; in longer ones only what waits is."""
 _SENT = frozenset({Kind.ARRIVED, Kind.WATERMARK, Kind.STATUS, Kind.SNAPSHOT})
@@ -154,7 +157,8 @@ class Running:
         held = self.trace.details.get(row)
         what = ""
         if isinstance(held, Snapshot) and held.offsets:
-            what = f": read {', '.join(str(held.offsets[partition]) for partition in sorted(held.offsets))}"
+            offsets = [str(offset) for _, offset in sorted(held.offsets.items())]
+            what = f": read {', '.join(offsets[:MOST_OFFSETS])}{', …' if len(offsets) > MOST_OFFSETS else ''}"
         elif isinstance(held, Snapshot):
             what = f": {_counted(held.windows, 'window')}, {_counted(held.events, 'event')}"
         self._note(step, place, "snapshot", f"snapshot {checkpoint}{what}")
@@ -206,9 +210,10 @@ class Running:
         for place in self._said:
             self._note(step, place, "snapshot", "")
 
-    def _up(self, _row: int, step: int, _subject: int, checkpoint: int) -> None:
+    def _up(self, row: int, step: int, _subject: int, checkpoint: int) -> None:
         from_ = f"the state of checkpoint {checkpoint}" if checkpoint else "no state"
-        self.job.append([step, 0, f"Running again with {from_}."])
+        changed = changes_at(self.trace, row)
+        self.job.append([step, 0, f"Running again with {from_}{f'; changed: {changed}' if changed else ''}."])
 
     # ---------------------------------------------------------------- the sink
 

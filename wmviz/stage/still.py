@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import textwrap
 from html import escape
 from typing import Any, NamedTuple
@@ -20,10 +21,15 @@ from wmviz.trace import Kind, Trace
 WIDTH, HEIGHT = 960, 580
 LEFT, TOP, BOTTOM = 66, 84, 488
 MOST_NAMED = 60
-_BANDS = {State.FILLING: "filling", State.FIRED: "fired", State.CLOSED: "closed", State.MERGED: "closed"}
+MOST_LETTERS, MOST_OF_TITLE = 19, 105
+"""Letters of a window's name in one line, and of the title."""
+MOST_RAILS, ACROSS, NAME_HEIGHT = 6, 16, 30
+"""Most windows beside each other; the width of one that lies across; the least height of a band with a name."""
+_BANDS = {State.FILLING: "filling", State.FIRED: "fired", State.CLOSED: "closed"}
 _HALO = {"paint_order": "stroke", "stroke": "#fff", "stroke_width": 3, "stroke_linejoin": "round"}
 DASHES = ("7 3", "3 3", "11 3 2 3", "5 2 2 2 2 2", "9 5", "2 4", "14 3", "6 3 1.5 3")
 """The dashes of each input's line, as on the stage."""
+_RIGHT_TO_LEFT = re.compile(r"X+(?:\s+X+)*".replace("X", r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"))
 _HOLLOW = {Look.IN_FLIGHT, Look.SIDE_OUTPUT, Look.NO_WINDOW, Look.LOST}
 
 
@@ -99,8 +105,7 @@ class Still:
 
     def _html(self) -> str:
         if self.asked:
-            question = self.asked["questions"][0]
-            return f"{image_html(self.picture)}<p>{escape(question['lead'])} {escape(question['ask'])}</p>"
+            return f"{image_html(self.picture)}{asked_html(self.asked)}"
         if not self.beside:
             return image_html(self.picture)
         parts = []
@@ -130,6 +135,12 @@ def untold(picture: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
     moment = asked["questions"][0]["moment"]
     before = picture_until(picture, picture["moments"][moment - 1] if moment else -1)
     return {**before, "title": asked["heading"], "about": ""}
+
+
+def asked_html(asked: dict[str, Any]) -> str:
+    """Write what predict mode asks first, to stand below the still."""
+    question = asked["questions"][0]
+    return f"<p>{escape(question['lead'])} {escape(question['ask'])}</p>"
 
 
 def asked_text(asked: dict[str, Any]) -> str:
@@ -222,14 +233,23 @@ class _Drawing:
         self.picture = picture
         self.colour = palette()
         self.taken: list[tuple[float, float, float, float]] = []
-        self.right = 818 if picture["band_axis"] == "y" else 930
+        longest = max((len(words) for _, words in picture["y"]["ticks"]), default=0)
+        self.left = max(LEFT, 14 + 6.4 * longest)
+        self.named: list[tuple[float, float, float, float]] = []
+        self.top = TOP
+        self.right = 930
+        if picture["band_axis"] == "y" and (picture["overlap"] > 1 or any(map(self.has_room, picture["bands"]))):
+            self.right = 818
+        elif picture["band_axis"] == "x" and picture["overlap"] > 1:
+            self.top += min(picture["overlap"], MOST_RAILS) * ACROSS
         self.end = picture["steps"][-1] if picture["steps"] else picture["x"]["to"]
         self.points = combined_watermark(picture)
 
     def svg(self) -> str:
         name = f"wmviz-{self.picture['id']}"
         self.reserve()
-        parts = [self.head(), self.bands(), self.axes(), self.fires(), self.watermark(), self.marbles(), self.legend()]
+        below, flags = [self.head(), self.bands(), self.axes()], self.fires()
+        parts = [*below, self.watermark(), flags, self.marbles(), self.legend()]  # names of flags lie above the line
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
             f'aria-labelledby="{name}-title {name}-desc" font-family="system-ui, sans-serif" font-size="12">'
@@ -244,21 +264,21 @@ class _Drawing:
 
     def x(self, time: float) -> float:
         axis: dict[str, float] = self.picture["x"]
-        return LEFT + (time - axis["from"]) / (axis["to"] - axis["from"]) * (self.right - LEFT)
+        return self.left + (time - axis["from"]) / (axis["to"] - axis["from"]) * (self.right - self.left)
 
     def y(self, time: float) -> float:
         axis: dict[str, float] = self.picture["y"]
-        return BOTTOM - (time - axis["from"]) / (axis["to"] - axis["from"]) * (BOTTOM - TOP)
+        return BOTTOM - (time - axis["from"]) / (axis["to"] - axis["from"]) * (BOTTOM - self.top)
 
     def x_inside(self, time: float) -> float:
-        return min(max(self.x(time), LEFT), self.right)
+        return min(max(self.x(time), self.left), self.right)
 
     def y_inside(self, time: float | None) -> float:
-        return BOTTOM if time is None else min(max(self.y(time), TOP), BOTTOM)
+        return BOTTOM if time is None else min(max(self.y(time), self.top), BOTTOM)
 
     def text(self, x: float, y: float, words: str, colour: str = "soft", **style: Any) -> str:
         extra = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in style.items())
-        return f'<text x="{x:.1f}" y="{y:.1f}" fill="{self.colour[colour]}"{extra}>{escape(words)}</text>'
+        return f'<text x="{x:.1f}" y="{y:.1f}" fill="{self.colour[colour]}"{extra}>{escape(_apart(words))}</text>'
 
     def label(self, x: float, y: float, words: str, colour: str = "soft", **style: Any) -> str:
         """Write a label beside a point, on the first side that is free; nothing if none is."""
@@ -267,7 +287,7 @@ class _Drawing:
         for shift in shifts:
             for left in (x + 9, x - 9 - width):
                 box = (left, y + shift - 7, left + width, y + shift + 7)
-                inside = left >= LEFT and left + width <= self.right + 4 and box[3] <= BOTTOM
+                inside = left >= self.left and left + width <= self.right + 4 and box[3] <= BOTTOM
                 if inside and not any(_overlap(box, other) for other in self.taken):
                     self.taken.append(box)
                     return self.text(left + 2, y + shift + 4, words, colour, **_HALO, **style)
@@ -276,7 +296,7 @@ class _Drawing:
     def standing(self) -> list[tuple[list[Any], int, float, float]]:
         """Give the events that have arrived: the event, its look, x and y."""
         pairs = zip(self.picture["events"], self.picture["event_looks"], strict=True)
-        return [(event, looks[-1], self.x(event[2]), self.y(event[3])) for event, looks in pairs if looks]
+        return [(event, looks[-1], self.x(event[2]), self.y_inside(event[3])) for event, looks in pairs if looks]
 
     def reserve(self) -> None:
         """Keep labels away from the marbles, and from the name of the watermark."""
@@ -292,16 +312,17 @@ class _Drawing:
     def head(self) -> str:
         note = self.picture["note"] or self.picture["about"]
         lines = textwrap.wrap(note, 146, max_lines=2, placeholder=" …") or [""]
-        title = self.text(20, 26, self.picture["title"], "ink", font_size=16, font_weight=600)
+        title = textwrap.shorten(self.picture["title"], MOST_OF_TITLE, placeholder=" …")
+        title = self.text(20, 26, title, "ink", font_size=16, font_weight=600)
         return title + "".join(self.text(20, 45 + 15 * nth, line) for nth, line in enumerate(lines))
 
     def axes(self) -> str:
         line = f'stroke="{self.colour["line"]}" fill="none"'
-        parts = [f'<path d="M{LEFT} {TOP}V{BOTTOM}H{self.right}" {line}/>']
+        parts = [f'<path d="M{self.left} {self.top}V{BOTTOM}H{self.right}" {line}/>']
         for time, words in self.picture["x"]["ticks"]:
             parts.append(self.text(self.x(time), BOTTOM + 17, words, text_anchor="middle"))
         for time, words in self.picture["y"]["ticks"]:
-            parts.append(self.text(LEFT - 7, self.y(time) + 4, words, text_anchor="end"))
+            parts.append(self.text(self.left - 7, self.y(time) + 4, words, text_anchor="end"))
         parts.append(self.text(self.right, BOTTOM + 34, f"{self.picture['x']['title']} →", text_anchor="end"))
         parts.append(self.text(LEFT - 40, TOP - 10, f"↑ {self.picture['y']['title']}"))
         return "".join(parts) + self.diagonal()
@@ -317,14 +338,14 @@ class _Drawing:
     def extent(self, band: dict[str, Any]) -> tuple[float, float, float, float]:
         """Give x1, y1, x2, y2 of a band."""
         axis = self.picture["band_axis"]
-        x1, x2 = (self.x_inside(band["from"]), self.x_inside(band["to"])) if axis == "x" else (LEFT, self.right)
-        y1, y2 = (self.y_inside(band["to"]), self.y_inside(band["from"])) if axis == "y" else (TOP, BOTTOM)
+        x1, x2 = (self.x_inside(band["from"]), self.x_inside(band["to"])) if axis == "x" else (self.left, self.right)
+        y1, y2 = (self.y_inside(band["to"]), self.y_inside(band["from"])) if axis == "y" else (self.top, BOTTOM)
         return x1, y1, x2, y2
 
     def bands(self) -> str:
         draw = self.rail if self.picture["overlap"] > 1 else self.band
         drawn = (draw(band, index) for index, band in enumerate(self.picture["bands"]))
-        return "".join(drawn) + self.downs()
+        return "".join(drawn) + self.rails_named() + self.downs()
 
     def downs(self) -> str:
         """Draw the stretches of processing time in which the job is down."""
@@ -334,7 +355,7 @@ class _Drawing:
                 x1 = self.x(self.picture["steps"][step])
                 x2 = self.x(self.picture["steps"][job[nth + 1][0]] if nth + 1 < len(job) else self.end)
                 parts.append(
-                    f'<rect x="{x1:.1f}" y="{TOP}" width="{x2 - x1:.1f}" height="{BOTTOM - TOP}" '
+                    f'<rect x="{x1:.1f}" y="{self.top}" width="{x2 - x1:.1f}" height="{BOTTOM - self.top}" '
                     f'fill="{self.colour["look-4"]}" opacity="0.12"/>'
                     + self.text(x1 + 4, BOTTOM - 6, "✕ down", "look-4", font_weight=600, **_HALO)
                 )
@@ -351,46 +372,87 @@ class _Drawing:
             begin = max(x1, self.x(self.picture["steps"][step])) if by_event_time else x1
             until = self.picture["steps"][states[nth + 1][0]] if nth + 1 < len(states) else self.end
             finish = min(x2, self.x(until))
-            if state == State.NONE:
+            if state not in _BANDS:
                 continue
             colour = self.colour[_BANDS[State(state)]]
             parts.append(
                 f'<rect x="{begin:.1f}" y="{y1:.1f}" width="{max(0, finish - begin):.1f}" '
                 f'height="{y2 - y1:.1f}" fill="{colour}"/>'
             )
-        edge = f"M{LEFT} {y1:.1f}H{self.right}" if by_event_time else f"M{x2:.1f} {TOP}V{BOTTOM}"
+        if states and states[-1][1] == State.MERGED:  # the session that it is part of now has a band of its own
+            return "".join(parts)
+        edge = f"M{self.left} {y1:.1f}H{self.right}" if by_event_time else f"M{x2:.1f} {self.top}V{BOTTOM}"
         parts.append(f'<path d="{edge}" stroke="{self.colour["soft"]}" stroke-dasharray="1 3" opacity="0.55"/>')
         return "".join(parts) + self.band_label(band, x1, y1, x2, y2)
 
+    def has_room(self, band: dict[str, Any]) -> bool:
+        """Tell whether a band is high enough for its name beside it."""
+        return self.y_inside(band["from"]) - self.y_inside(band["to"]) >= NAME_HEIGHT
+
     def band_label(self, band: dict[str, Any], x1: float, y1: float, x2: float, y2: float) -> str:
         aside = self.picture["band_axis"] == "y"
-        if (y2 - y1 < 30) if aside else (x2 - x1 < len(band["label"]) * 6.6):
+        if (y2 - y1 < NAME_HEIGHT) if aside else (x2 - x1 < len(band["label"]) * 6.6):
             return ""
-        x, y = (x2 + 8, (y1 + y2) / 2 - 2) if aside else (x1 + 5, y1 + 14)
+        if not aside:
+            return self.text(x1 + 5, y1 + 14, band["label"], "ink", font_weight=600, font_size=11.5)
+        lines = band["label"].replace(", ", ",\n").split("\n") if len(band["label"]) > MOST_LETTERS else [band["label"]]
+        y = self.free_for_name((y1 + y2) / 2 - 2 - 7 * (len(lines) - 1), 14 * len(lines) + 14)
+        if y is None:
+            return ""
         state = band["states"][-1]
         colour = {State.FILLING: "look-1", State.FIRED: "look-2"}.get(State(state[1]), "soft")
-        state_words = self.text(x, y + 14, state[2], colour, font_size=11) if aside else ""
-        return self.text(x, y, band["label"], "ink", font_weight=600, font_size=11.5) + state_words
+        names = [
+            self.text(x2 + 8, y + 14 * nth, line, "ink", font_weight=600, font_size=11.5)
+            for nth, line in enumerate(lines)
+        ]
+        return "".join(names) + self.text(x2 + 8, y + 14 * len(lines), state[2], colour, font_size=11)
+
+    def free_for_name(self, wanted: float, high: float) -> float | None:
+        """Give the height nearest to the wanted one at which no band has its name, since sessions overlap."""
+        for shift in (0, 30, -30, 60, -60):
+            box = (0.0, wanted + shift, 1.0, wanted + shift + high)
+            if not any(_overlap(box, other) for other in self.named):
+                self.named.append(box)
+                return wanted + shift
+        return None
 
     def rail(self, band: dict[str, Any], index: int) -> str:
-        lanes = min(self.picture["overlap"], 6)
-        width = 84 / lanes
-        x, y1, y2 = self.right + 8 + index % lanes * width, self.y_inside(band["to"]), self.y_inside(band["from"])
-        if y2 - y1 < 3:
+        """Draw a window that lies over others at the right, or by processing time on top; of many, every so manieth."""
+        lanes, every = min(self.picture["overlap"], MOST_RAILS), -(-self.picture["overlap"] // MOST_RAILS)
+        across = self.picture["band_axis"] == "x"
+        place = self.x_inside if across else self.y_inside
+        first, last = sorted((place(band["from"]), place(band["to"])))
+        if index % every or last - first < 3:
             return ""
+        width = ACROSS if across else 84 / lanes
+        lane = (TOP + 2 if across else self.right + 8) + index // every % lanes * width
         state = State(band["states"][-1][1])
-        colour = "none" if state == State.NONE else self.colour[_BANDS[state]]
+        colour = self.colour[_BANDS[state]] if state in _BANDS else "none"
+        x, y, wide, high = (
+            (first + 1, lane, last - first - 2, width - 4) if across else (lane, first + 1, width - 4, last - first - 2)
+        )
+        edge = f"M{last:.1f} {lane:.1f}V{BOTTOM}" if across else f"M{self.left} {first:.1f}H{lane:.1f}"
         return (
-            f'<path d="M{LEFT} {y1:.1f}H{x:.1f}" stroke="{self.colour["soft"]}" stroke-dasharray="1 3" opacity="0.55"/>'
-            f'<rect x="{x:.1f}" y="{y1 + 1:.1f}" width="{width - 4:.1f}" height="{y2 - y1 - 2:.1f}" rx="3" '
-            f'fill="{colour}" stroke="{self.colour["line"]}"/>'
-            + self.rail_label(band, x + width / 2 + 2, y2 - 6, y2 - y1)
+            f'<path d="{edge}" stroke="{self.colour["soft"]}" stroke-dasharray="1 3" opacity="0.55"/>'
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" rx="3" '
+            f'fill="{colour}" stroke="{self.colour["line"]}"/>' + self.rail_label(band["label"], x, y, wide, high)
         )
 
-    def rail_label(self, band: dict[str, Any], x: float, y: float, room: float) -> str:
-        if room < len(band["label"]) * 6 + 8:
+    def rail_label(self, label: str, x: float, y: float, wide: float, high: float) -> str:
+        if max(wide, high) < len(label) * 6 + 8 or min(wide, high) < 9:
             return ""
-        return self.text(x, y, band["label"], font_size=11, transform=f"rotate(-90 {x:.1f} {y:.1f})")
+        if wide > high:
+            return self.text(x + 5, y + high - 2, label, font_size=11)
+        x, y = x + wide / 2 + 4, y + high - 5
+        return self.text(x, y, label, font_size=11, transform=f"rotate(-90 {x:.1f} {y:.1f})")
+
+    def rails_named(self) -> str:
+        """Say which windows have a rail, if not all of them have one."""
+        every = -(-self.picture["overlap"] // MOST_RAILS)
+        if every == 1:
+            return ""
+        y = TOP - 10 if self.picture["band_axis"] == "x" else BOTTOM + 17
+        return self.text(WIDTH - 20, y, f"1 window in {every}", text_anchor="end", font_size=11)
 
     def fires(self) -> str:
         parts = []
@@ -424,9 +486,16 @@ class _Drawing:
             )
         line = self.staircase(self.points, f'stroke="{self.colour["watermark"]}" stroke-width="2.25"')
         x, y, _ = self.watermark_place()
-        words = f"watermark {self.points[-1].text}"
+        words = f"watermark {self.points[-1].text}{self.watermark_beyond()}"
         name = self.text(x, y, words, "watermark", text_anchor="end", font_weight=600, **_HALO)
         return self.inputs() + line + name
+
+    def watermark_beyond(self) -> str:
+        """Give an arrow if the last watermark is too far off for the axis, as on the stage."""
+        last, axis = self.points[-1], self.picture["y"]
+        if last.y is None or last.text == "MAX" or axis["from"] <= last.y <= axis["to"]:
+            return ""
+        return " ↑" if last.y > axis["to"] else " ↓"
 
     def staircase(self, points: list[Point], style: str) -> str:
         path, drawing = "", False
@@ -463,10 +532,19 @@ class _Drawing:
         named = len(events) <= MOST_NAMED and len({event[1] for event, *_ in events}) > 1
         if len(events) > MOST_NAMED:
             return self.many_marbles(events, scale)
-        parts = [self.marble(look, x, y) for _, look, x, y in events]
+        parts = [self.marble(look, x, y) for _, look, x, y in events] + [self.beyond(*event) for event in events]
         if named:
             parts += [self.label(x, y, event[1], font_size=11) for event, _, x, y in events]
         return "".join(parts)
+
+    def beyond(self, event: list[Any], _look: int, x: float, y: float) -> str:
+        """Draw an arrow at an event that is too far off for the axis."""
+        axis = self.picture["y"]
+        if axis["from"] <= event[3] <= axis["to"]:
+            return ""
+        side = -1 if event[3] > axis["to"] else 1
+        path = f"M{x - 4:.1f} {y + 9 * side:.1f}l4 {5 * side}l4 {-5 * side}"
+        return f'<path d="{path}" fill="none" stroke="{self.colour["ink"]}" stroke-width="1.25"/>'
 
     def many_marbles(self, events: list[tuple[list[Any], int, float, float]], scale: float) -> str:
         """Draw each kind of marble once, and put it where its events are: the file stays small."""
@@ -474,7 +552,7 @@ class _Drawing:
         looks = sorted({look for _, look, *_ in events})
         kinds = "".join(f'<g id="{name}-{look}">{self.marble(look, 0, 0, scale)}</g>' for look in looks)
         places = (f'<use href="#{name}-{look}" x="{x:.1f}" y="{y:.1f}"/>' for _, look, x, y in events)
-        return f"<defs>{kinds}</defs>{''.join(places)}"
+        return f"<defs>{kinds}</defs>{''.join(places)}{''.join(self.beyond(*event) for event in events)}"
 
     def marble(self, look: int, x: float, y: float, scale: float = 1) -> str:
         colour = self.colour[f"look-{look}"]
@@ -515,6 +593,11 @@ class _Drawing:
             x -= 34
         parts.append(self.text(x, HEIGHT - 20, "windows:", text_anchor="end"))
         return "".join(parts)
+
+
+def _apart(words: str) -> str:
+    """Set words that run from right to left apart, so that the numbers behind them stay where they are."""
+    return _RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", words)
 
 
 def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:

@@ -4,7 +4,7 @@ const SVG = "http://www.w3.org/2000/svg";
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name === "text") node.textContent = value;
+    if (name === "text") node.textContent = apart(value);
     else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
   }
@@ -18,6 +18,18 @@ function html(tag, attributes = {}, ...children) {
 
 function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc](?:[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\s]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc])?/g;
+
+/** Set words that run from right to left apart, so that the numbers behind them stay where they are. */
+function apart(text) {
+  return typeof text === "string" ? text.replace(RIGHT_TO_LEFT, "\u2068$&\u2069") : text;
+}
+
+/** A number with a comma between each three digits. */
+function grouped(number) {
+  return number.toLocaleString("en");
 }
 
 const ICONS = {

@@ -1,6 +1,10 @@
 // The plane: processing time across, event time up.
 
-const STATES = ["none", "filling", "fired", "closed", "closed"];
+const STATES = ["none", "filling", "fired", "closed", "none"];
+const HEAD_Y = 40; // where the line of now begins
+const NAME_HEIGHT = 30; // of a band, for its name beside it
+const MOST_RAILS = 6;
+const MERGED = 4; // part of another session, which is drawn in its place
 
 class Plane {
   constructor(picture, width, highest) {
@@ -8,13 +12,13 @@ class Plane {
     this.highest = highest;
     this.wide = width >= 500;
     this.few = picture.events.length <= MOST_NAMED;
-    const gutter = picture.band_axis === "y" ? (this.wide ? this.gutter() : 14 + this.rails() * 9) : 18;
-    const left = Math.max(this.wide ? 62 : 46, this.longest(picture.y.ticks) * 6.3 + 12);
-    this.box = { left, top: 40, right: width - gutter, bottom: 0 };
     this.width = width;
     this.height = Math.round(Math.min(highest, Math.max(330, width * 0.66)));
-    this.box.bottom = this.height - 42;
-    this.points = picture.events.map(([, , arrival, time]) => [this.x(arrival), this.y(time)]);
+    const left = Math.max(this.wide ? 62 : 46, this.longest(picture.y.ticks) * 6.3 + 12);
+    const top = HEAD_Y + (picture.band_axis === "x" ? this.rails() * this.railWidth() : 0);
+    this.box = { left, top, right: width, bottom: this.height - 42 };
+    this.box.right -= this.gutter();
+    this.points = picture.events.map(([, , arrival, time]) => [this.x(arrival), this.yInside(time)]);
     this.marbles = new Marbles(picture, this.points, this, { scale: this.few ? 1 : 0.65 });
     this.lines = new Lines(this);
     this.frame();
@@ -35,6 +39,7 @@ class Plane {
     this.flags = new Map();
     const { left, top, right, bottom } = this.box;
     this.namedBands = [];
+    this.railBoxes = [];
     this.labels = new Labels(left + 2, top - 3, this.wide && picture.overlap === 1 ? this.width : right, bottom);
     for (const layer of [this.bandLayer, this.fireLayer, this.labelLayer, this.diagonalLayer]) layer.replaceChildren();
     this.marbles.fill(picture);
@@ -48,14 +53,24 @@ class Plane {
     this.nameMarbles();
   }
 
-  /** Room at the right for the names of the bands. */
+  /** Room at the right for the rails, or for the names of the bands that are high enough for one. */
   gutter() {
+    const named = this.picture.bands.filter((band) => this.yInside(band.from) - this.yInside(band.to) >= NAME_HEIGHT);
+    if (this.picture.band_axis !== "y") return 18;
+    if (!this.wide) return 14 + this.rails() * this.railWidth();
+    if (!this.rails() && !named.length) return 18;
     const lines = this.picture.bands.flatMap(({ label }) => lineUp(label));
     return Math.min(170, Math.max(126, 16 + 7 * Math.max(0, ...lines.map((line) => line.length))));
   }
 
   rails() {
-    return this.picture.overlap > 1 ? Math.min(this.picture.overlap, 6) : 0;
+    return this.picture.overlap > 1 ? Math.min(this.picture.overlap, MOST_RAILS) : 0;
+  }
+
+  /** How wide a rail is, with the space beside it. */
+  railWidth() {
+    if (!this.wide) return 9;
+    return this.picture.band_axis === "x" ? 16 : 66 / this.rails();
   }
 
   x(time) {
@@ -121,6 +136,7 @@ class Plane {
       this.axes(),
       this.diagonalLayer,
       this.fireLayer,
+      this.beyond(),
       ...(this.few ? [this.lines.layer, this.marbles.layer] : [this.marbles.layer, this.lines.layer]),
       this.labelLayer,
     );
@@ -156,6 +172,17 @@ class Plane {
     group.append(svg("text", { x: right, y: this.height - 5, "text-anchor": "end", class: "wmviz-title", text: `${xTitle} →` }));
     group.append(svg("text", { x: 4, y: 13, class: "wmviz-title", text: `↑ ${yTitle}` }));
     return group;
+  }
+
+  /** Arrows at events that are too far off for the axis: they stand at its edge. */
+  beyond() {
+    this.arrows = this.picture.events.flatMap(([, , , time], index) => {
+      const side = time > this.picture.y.to ? -1 : time < this.picture.y.from ? 1 : 0;
+      if (!side) return [];
+      const [x, y] = this.points[index];
+      return [{ index, node: svg("path", { d: `M${x - 4} ${y + 9 * side}l4 ${5 * side}l4 ${-5 * side}`, class: "wmviz-beyond" }) }];
+    });
+    return svg("g", {}, ...this.arrows.map(({ node }) => node));
   }
 
   /** A title as long as there is room for: without what the time means, then without the day. */
@@ -199,6 +226,7 @@ class Plane {
       else this.band(band);
     });
     for (const band of this.picture.bands) this.fires(band);
+    this.nameRails();
   }
 
   /** Where a band lies: by event time across the plane, by processing time up it, or everywhere. */
@@ -276,7 +304,10 @@ class Plane {
     const edge = (d) => {
       const line = svg("path", { d, class: "wmviz-edge" });
       this.bandLayer.append(line);
-      if (this.picture.merges && states.length) showFrom(this.timeline, states[0][0], [line]);
+      if (!this.picture.merges) return;
+      this.timeline.add(states.map(([step]) => step), (stands) => {
+        line.style.display = lives(states, stands) ? "" : "none";
+      });
     };
     if (this.picture.band_axis === "y") {
       for (const y of [y1, y2]) if (y > top && y < bottom) edge(`M${left} ${y}H${right}`);
@@ -289,21 +320,23 @@ class Plane {
     if (this.picture.merges && !this.wide) return; // many lie over each other; the table has their names
     const aside = this.picture.band_axis === "y" && this.wide;
     const room = this.picture.band_axis === "x" ? x2 - x1 : y2 - y1;
-    if (room < (this.picture.band_axis === "x" ? band.label.length * 6.3 : aside ? 30 : 32)) return;
+    if (room < (this.picture.band_axis === "x" ? band.label.length * 6.3 : aside ? NAME_HEIGHT : 32)) return;
     const [x, y] = aside ? [x2 + 8, (y1 + y2) / 2 - 2] : this.emptiest(band.label, { x1, x2, y1, y2 });
     const lines = aside ? lineUp(band.label) : [band.label];
-    const top = this.freeForName(x, y - 7 * (lines.length - 1), 14 * lines.length + 14);
+    const w = Math.max(112, ...lines.map((line) => line.length * 6.9));
+    const top = this.freeForName({ x, w, h: 14 * lines.length + 14 }, y - 7 * (lines.length - 1), this.picture.merges ? band.states : []);
     if (top === null) return;
     const name = svg("text", { x, y: top, class: "wmviz-band-name" });
     lines.forEach((line, nth) => name.append(svg("tspan", { x, dy: nth && 14, text: line })));
     const state = svg("text", { x, y: top + 14 * lines.length, class: "wmviz-band-state" });
     this.labelLayer.append(name, state);
-    this.labels.take({ x: x - 2, y: top - 11, w: 112, h: 14 * lines.length + 14 });
-    // A session is not known before its first event.
+    this.labels.take({ x: x - 2, y: top - 11, w, h: 14 * lines.length + 14 });
+    // A session is not known before its first event, nor named when it is part of another one.
     name.style.display = this.picture.merges ? "none" : "";
     this.timeline.add(steps, (stands) => {
-      if (this.picture.merges) name.style.display = stands < 0 ? "none" : "";
-      state.textContent = stands < 0 ? "" : band.states[stands][2];
+      const named = !this.picture.merges || lives(band.states, stands);
+      name.style.display = named ? "" : "none";
+      state.textContent = named && stands >= 0 ? band.states[stands][2] : "";
       state.setAttribute("class", `wmviz-band-state wmviz-state-${stands < 0 ? "none" : STATES[band.states[stands][1]]}`);
     });
   }
@@ -317,37 +350,58 @@ class Plane {
     return places.reduce((best, place) => (covers(place) < covers(best) ? place : best));
   }
 
-  /** Sessions lie over each other in part: give the height nearest to the wanted one that no other name has taken. */
-  freeForName(x, wanted, h) {
+  /** Sessions lie over each other in part: give the height nearest to the wanted one that no other name has then. */
+  freeForName({ x, w, h }, wanted, states) {
+    const from = states[0]?.[0] ?? -Infinity;
+    const [last, state] = states.at(-1) ?? [];
+    const to = state === MERGED ? last : Infinity;
     for (const shift of [0, 30, -30, 60, -60]) {
-      const box = { x: x - 2, y: wanted + shift - 11, w: 112, h };
-      if (this.namedBands.some((other) => overlap(box, other))) continue;
+      const box = { x: x - 2, y: wanted + shift - 11, w, h, from, to };
+      if (shift && (box.y < this.box.top - 6 || box.y + h > this.box.bottom + 12)) continue;
+      if (this.namedBands.some((other) => from < other.to && other.from < to && overlap(box, other))) continue;
       this.namedBands.push(box);
       return wanted + shift;
     }
     return null;
   }
 
-  /** Windows that lie over each other stand side by side at the right, each as a rail. */
+  /** Windows that lie over each other stand side by side, each as a rail: at the right, or by processing time on top. */
   rail(band, index) {
-    const { right } = this.box;
-    const lanes = this.rails();
-    const width = (this.wide ? 66 : lanes * 9) / lanes;
-    const x = right + 6 + (index % lanes) * width;
-    const [y1, y2] = [this.yInside(band.to), this.yInside(band.from)];
-    if (y2 - y1 < 0.5) return;
-    const rect = svg("rect", { x, y: y1 + 1, width: Math.max(3, width - 4), height: Math.max(1, y2 - y1 - 2), rx: 3 });
+    const every = this.every();
+    if (index % every) return;
+    const across = this.picture.band_axis === "x";
+    const wide = this.railWidth();
+    const at = (across ? HEAD_Y + 3 : this.box.right + 6) + ((index / every) % this.rails()) * wide;
+    const [from, to] = across ? [this.xInside(band.from), this.xInside(band.to)] : [this.yInside(band.to), this.yInside(band.from)];
+    if (to - from < 0.5) return;
+    const [thick, long] = [Math.max(3, wide - 4), Math.max(1, to - from - 2)];
+    const box = across ? { x: from + 1, y: at, w: long, h: thick } : { x: at, y: from + 1, w: thick, h: long };
+    const rect = svg("rect", { x: box.x, y: box.y, width: box.w, height: box.h, rx: 3 });
     rect.append(svg("title", { text: band.label }));
-    const edge = svg("path", { d: `M${this.box.left} ${y1}H${x}`, class: "wmviz-edge" });
+    const edge = svg("path", { d: across ? `M${to} ${at}V${this.box.bottom}` : `M${this.box.left} ${from}H${at}`, class: "wmviz-edge" });
     this.bandLayer.append(edge, rect);
-    if (this.wide && width > 15 && y2 - y1 > 84) {
-      const [cx, cy] = [x + (width - 4) / 2 + 4, y2 - 6];
-      this.labelLayer.append(svg("text", { x: cx, y: cy, transform: `rotate(-90 ${cx} ${cy})`, class: "wmviz-rail-name", text: band.label }));
+    this.railBoxes.push({ ...box, index });
+    if (this.wide && wide > 15 && long > band.label.length * 5.8 + 8) {
+      const [cx, cy] = across ? [from + 6, at + thick - 2] : [at + thick / 2 + 4, to - 6];
+      this.labelLayer.append(svg("text", { x: cx, y: cy, transform: across ? null : `rotate(-90 ${cx} ${cy})`, class: "wmviz-rail-name", text: band.label }));
     }
     this.timeline.add(band.states.map(([step]) => step), (stands) => {
       rect.setAttribute("class", `wmviz-rail wmviz-${stands < 0 ? "none" : STATES[band.states[stands][1]]}`);
     });
     rect.setAttribute("class", "wmviz-rail wmviz-none");
+  }
+
+  /** Of more windows than there are rails every so manieth has one. */
+  every() {
+    return Math.ceil(this.picture.overlap / MOST_RAILS);
+  }
+
+  /** Say which windows have a rail, if not all of them have one. */
+  nameRails() {
+    const every = this.every();
+    if (every === 1) return;
+    const place = this.picture.band_axis === "x" ? { x: this.width - 2, y: HEAD_Y - 22 } : { x: this.width - 2, y: this.box.bottom + 17 };
+    this.labelLayer.append(svg("text", { ...place, "text-anchor": "end", class: "wmviz-rail-name", text: `1 ${this.wide ? "window " : ""}in ${every}` }));
   }
 
   fires(band) {
@@ -395,10 +449,14 @@ class Plane {
 
   /** The window whose name beside the plane is at a point; -1 if there is none. */
   windowNamedAt(x, y) {
-    if (this.picture.band_axis !== "y" || x <= this.box.right) return -1;
-    return this.picture.bands.findIndex((band) => {
+    const { step } = this.timeline;
+    const { bands } = this.picture;
+    const rail = this.railBoxes.find((box) => overlap(box, { x, y, w: 1, h: 1 }));
+    if (rail) return bands[rail.index].states[0]?.[0] <= step ? rail.index : -1;
+    if (this.railBoxes.length || this.picture.band_axis !== "y" || x <= this.box.right) return -1;
+    return bands.findIndex((band) => {
       const { y1, y2 } = this.extent(band);
-      return y >= y1 && y <= y2 && band.states[0]?.[0] <= this.timeline.step;
+      return y >= y1 && y <= y2 && lives(band.states, band.states.findLastIndex(([from]) => from <= step));
     });
   }
 
@@ -458,9 +516,9 @@ class Plane {
   // ------------------------------------------------------------------ the playhead
 
   nowLine() {
-    this.line = svg("line", { y1: this.box.top, y2: this.box.bottom, class: "wmviz-now" });
+    this.line = svg("line", { y1: HEAD_Y, y2: this.box.bottom, class: "wmviz-now" });
     this.dot = svg("circle", { r: 3, class: "wmviz-now-dot" });
-    this.clock = svg("text", { y: this.box.top - 5, class: "wmviz-now-name" });
+    this.clock = svg("text", { y: HEAD_Y - 5, class: "wmviz-now-name" });
     return svg("g", {}, this.line, this.dot, this.clock);
   }
 
@@ -503,6 +561,7 @@ class Plane {
     this.timeline.go(step);
     if (changed.size || change.before !== step) this.marbles.draw(fates, change);
     for (const index of changed) if (this.names[index]) this.names[index].style.display = fates.looks[index] < 0 ? "none" : "";
+    for (const { index, node } of this.arrows) node.style.display = fates.looks[index] < 0 ? "none" : "";
     const x = this.xInside(now);
     for (const segment of this.growing) segment.rect.setAttribute("width", Math.max(0, Math.min(segment.end, x) - segment.begin));
     for (const name of ["x1", "x2"]) this.line.setAttribute(name, x);
@@ -511,8 +570,13 @@ class Plane {
     const half = clock.length * 3.4;
     this.clock.textContent = clock;
     this.clock.setAttribute("x", Math.min(this.width - half - 2, Math.max(this.box.left + half, x)));
-    this.lines.draw(step, now, { x: Number(this.clock.getAttribute("x")) - half, y: this.box.top - 17, w: 2 * half, h: 14 });
+    this.lines.draw(step, now, { x: Number(this.clock.getAttribute("x")) - half, y: HEAD_Y - 17, w: 2 * half, h: 14 });
   }
+}
+
+/** Whether a session has begun and is not part of another one. */
+function lives(states, stands) {
+  return stands >= 0 && states[stands][1] !== MERGED;
 }
 
 /** Break a long name of a window, "[start, end)", into two lines. */

@@ -126,11 +126,25 @@ class Lines {
       if (main) {
         const narrow = this.plane.width < 420;
         const prefix = narrow ? "" : few ? "watermark " : `${this.clockwork.clocks[line.index].name} `;
-        this.name(line, `${prefix}${narrow ? state.text.split(" ").at(-1) : state.text}${state.y < this.picture.y.from ? " ↓" : ""}`, x, y, !(few && named));
+        this.name(line, `${prefix}${narrow ? this.short(state.text) : state.text}${this.beyond(state)}`, x, y, !(few && named));
         named = true;
       } else this.name(line, `${this.clockwork.inputName(line.index)}${state.holds ? " ◂" : ""}`, x, y, this.plane.width >= 420);
     }
     this.nameNone();
+  }
+
+  /** A time for a narrow plane: without the day if that is the only one of the axis, else without its year. */
+  short(text) {
+    const [date, clock] = text.split(" ");
+    const { title } = this.picture.y;
+    if (!clock || clock === "ms" || !title.includes(date.slice(0, 4))) return text;
+    return title.includes(date) && !title.includes(" to ") ? clock : `${date.slice(5)} ${clock}`;
+  }
+
+  /** An arrow where a watermark is beyond the axis. */
+  beyond({ y, text }) {
+    if (y < this.picture.y.from) return " ↓";
+    return y > this.picture.y.to && text !== "MAX" ? " ↑" : "";
   }
 
   /** The row that tells of the piece of a line at a point; -1 if no line is near. */
@@ -219,7 +233,9 @@ class Lines {
     for (const index of this.tasks) this.entry(index);
     for (const index of this.inputs) this.entry(index);
     if (this.picture.pipeline.allowed.length) this.entries.push(this.limitEntry());
-    this.legend.replaceChildren(...this.entries.map(({ item }) => item));
+    const more = this.picture.inputs_left_out;
+    const note = more ? [html("li", { class: "wmviz-more", text: `${more} more inputs have no line here` })] : [];
+    this.legend.replaceChildren(...this.entries.map(({ item }) => item), ...note);
   }
 
   entry(index) {

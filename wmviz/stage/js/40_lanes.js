@@ -94,7 +94,7 @@ class Lanes {
     const state = svg("text", { x: this.plane.box.right, y, "text-anchor": "end", class: "wmviz-lane-state" });
     const sign = svg("path", { class: "wmviz-status-sign" });
     this.words.append(svg("text", { x: 4, y, class: "wmviz-lane-name", text: title }), sign, state);
-    return { clock, reading, state, sign, y };
+    return { clock, reading, state, sign, y, room: (this.plane.box.right - title.length * 7 - 26) / 6.4 };
   }
 
   draw(fates, change, now) {
@@ -105,13 +105,14 @@ class Lanes {
     for (const { rect, step: begins, from, to } of this.spans) rect.setAttribute("width", begins > step ? 0 : Math.max(0, Math.min(to, x) - from));
     if (step === this.step) return;
     this.step = step;
-    for (const { clock, reading, state, sign, y } of this.heads) {
+    for (const { clock, reading, state, sign, y, room } of this.heads) {
       const now = this.clockwork.at(clock, step);
       const paused = this.paused.get(reading)?.(step)?.[0] === 1 ? "waits: alignment" : "";
       const words = [paused, inputWords(this.clockwork, clock, now)].filter(Boolean).join(", ");
       const short = this.plane.wide ? "watermark " : "";
       const none = this.picture.complete ? "no watermark yet" : "watermark not observed";
-      state.textContent = [now.text ? `${short}${now.text}` : none, words].filter(Boolean).join(" · ") + (now.holds ? " ◂" : "");
+      const ways = [words, paused || (now.status ? this.picture.statuses[now.status] : ""), ""].map((said) => [now.text ? `${short}${now.text}` : none, said].filter(Boolean).join(" · ") + (now.holds ? " ◂" : ""));
+      state.textContent = ways.find((way) => way.length <= room) ?? ways.at(-1);
       state.classList.toggle("wmviz-holds", now.holds);
       sign.setAttribute("d", STATUS_SIGNS[now.status]);
       sign.setAttribute("transform", `translate(${this.plane.box.right - state.textContent.length * 6.2 - 10} ${y - 4})`);

@@ -4,7 +4,8 @@ const ROW = 20;
 const TALL = 34; // a row that also says what waits
 const LINE = 16;
 const HEAD = 46;
-const BOX = { source: 212, task: 268, sink: 196 };
+const LEAST = { source: 212, task: 268, sink: 196 };
+const GAPS = { plain: 44, running: 244 }; // least width of all channels of a row
 const STRAIGHT = 96; // the end of a channel, where elements wait
 const SQUARE = 10;
 
@@ -34,7 +35,8 @@ class Pipeline {
     this.paused = new Map(paused.map(([clock, ...changes]) => [clock, series(changes)]));
     this.runs = tasks.some(({ channels }) => channels.some(({ queue, blocked }) => queue || blocked));
     this.row = this.runs ? TALL : ROW;
-    this.across = width >= (this.runs ? 920 : 720);
+    this.wide = { source: this.widthOf(sources, LEAST.source), task: this.widthOf(tasks, LEAST.task), sink: LEAST.sink };
+    this.across = width >= this.wide.source + this.wide.task + this.wide.sink + (this.runs ? GAPS.running : GAPS.plain);
     this.place(sources, tasks);
     sources.forEach((source, nth) => this.box(source, this.sourcePlaces[nth]));
     tasks.forEach((task, nth) => this.box(task, this.taskPlaces[nth]));
@@ -44,6 +46,18 @@ class Pipeline {
     this.svg = svg("svg", { ...sheet, class: "wmviz-plane-svg" }, this.lines, this.boxes);
     this.node = html("div", { class: "wmviz-pipeline-sheet" }, this.job(), this.svg);
     if (picture.pipeline.left_out) this.node.append(html("p", { class: "wmviz-more", text: picture.pipeline.left_out }));
+  }
+
+  /** How wide boxes must be for what they ever say of a clock. */
+  widthOf(boxes, least) {
+    const longest = (index) => Math.max(0, ...this.clockwork.clocks[index].values.map((place) => this.picture.times[place][1].length));
+    const sleeps = (index) => this.clockwork.clocks[index].statuses.some((status) => status > 0);
+    const state = (index) => longest(index) + (this.paused.has(index) ? 21 : sleeps(index) ? 11 : 2);
+    const rows = boxes.flatMap(({ clock, inputs }) => [
+      30 + 7 * (10 + longest(clock)),
+      ...inputs.map((input) => 34 + 6.3 * (this.clockwork.inputName(input).length + state(input))),
+    ]);
+    return Math.max(least, ...rows);
   }
 
   // ---------------------------------------------------------------------------- places
@@ -68,10 +82,11 @@ class Pipeline {
           return place;
         });
       };
-      const middle = (BOX.source + (this.width - BOX.sink)) / 2 - BOX.task / 2;
-      this.sourcePlaces = column(sources.map((box) => this.boxHeight(box)), 1, BOX.source);
-      this.taskPlaces = column(tasks.map((box) => this.boxHeight(box)), middle, BOX.task);
-      this.sinkPlace = column([sink], this.width - BOX.sink - 1, BOX.sink)[0];
+      const { source, task, sink: last } = this.wide;
+      const middle = (source + (this.width - last)) / 2 - task / 2;
+      this.sourcePlaces = column(sources.map((box) => this.boxHeight(box)), 1, source);
+      this.taskPlaces = column(tasks.map((box) => this.boxHeight(box)), middle, task);
+      this.sinkPlace = column([sink], this.width - last - 1, last)[0];
       const ends = [...this.sourcePlaces, ...this.taskPlaces, this.sinkPlace].map(({ y, h }) => y + h);
       this.height = Math.max(...ends) + 8;
       for (const places of [this.sourcePlaces, this.taskPlaces, [this.sinkPlace]]) this.centre(places);
@@ -167,7 +182,7 @@ class Pipeline {
       const text = svg("text", { x: x + 12 + (nth % 2) * (w / 2 - 6), y: y + 13 + Math.floor(nth / 2) * ROW, class: "wmviz-count-name" });
       group.append(text);
       this.live.push((step) => {
-        text.textContent = `${name}: ${numbers[lastUpTo(steps, step)] ?? 0}`;
+        text.textContent = `${name}: ${grouped(numbers[lastUpTo(steps, step)] ?? 0)}`;
       });
     });
   }

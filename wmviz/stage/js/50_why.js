@@ -43,7 +43,7 @@ class Why {
     this.drawLedger(step);
     const { picture } = this;
     this.head.textContent =
-      step < 0 ? "Before the first event" : `${clock} · moment ${moment + 1} of ${picture.moments.length}${fine ? `, step ${step + 1}` : ""}`;
+      step < 0 ? "Before the first event" : `${clock} · moment ${grouped(moment + 1)} of ${grouped(picture.moments.length)}${fine ? `, step ${grouped(step + 1)}` : ""}`;
     if (!sentences) return;
     this.list.replaceChildren(...this.sentences(step, moment, fine, sentences));
     this.scroll.scrollTop = 0;
@@ -54,6 +54,7 @@ class Why {
 
   sentences(step, moment, fine, sentences) {
     const { picture } = this;
+    if (!picture.moments.length) return [html("li", { class: "wmviz-head", text: "No event arrives, so nothing happens." })];
     if (step < 0) return [
         html("li", { class: "wmviz-head", text: "Press play, or step forward: → goes to the next moment, shift → one step further." }),
         html("li", { text: "Point at a marble, a line, a flag or the name of a window to see what it is; click a marble for its whole life, a flag for its events." }),
@@ -64,23 +65,23 @@ class Why {
     const [head, leftOut, ...told] = fine ? [-1, 0] : sentences.moments[moment];
     const rows = fine ? range(picture.first_rows[step], picture.first_rows[step + 1]) : told.map((row) => first + row);
     const items = rows.map((row) => html("li", { class: row === first + head ? "wmviz-head" : "", text: texts[row] }));
-    if (leftOut) items.push(html("li", { class: "wmviz-left-out", text: `… and ${leftOut} more like these.` }));
+    if (leftOut) items.push(html("li", { class: "wmviz-left-out", text: `… and ${grouped(leftOut)} more like these.` }));
     return items.length ? items : [html("li", { text: "Nothing changes in this step." })];
   }
 
   drawLedger(step) {
     this.rows.forEach(({ row, number }, look) => {
-      number.textContent = this.counts[look];
+      number.textContent = grouped(this.counts[look]);
       row.classList.toggle("wmviz-zero", this.counts[look] === 0);
     });
     const arrived = this.counts.reduce((sum, count) => sum + count, 0);
-    this.total.textContent = arrived;
+    this.total.textContent = grouped(arrived);
     const pair = this.picture.pairs[lastUpTo(this.pairSteps, step)];
     const seen = this.picture.seen[lastUpTo(this.seenSteps, step)];
     const parts = [];
     const [once, more] = seen?.slice(1) ?? [0, 0];
-    if (arrived) parts.push(`A reader of the sink counts ${once} of them once, ${more} more than once, ${arrived - once - more} not at all.`);
-    if (pair) parts.push(`Pairs of event and window: ${pair[1]} accepted, ${pair[2]} silently missed.`);
+    if (arrived) parts.push(`A reader of the sink counts ${grouped(once)} of them once, ${grouped(more)} more than once, ${grouped(arrived - once - more)} not at all.`);
+    if (pair) parts.push(`Pairs of event and window: ${grouped(pair[1])} accepted, ${grouped(pair[2])} silently missed.`);
     this.more.textContent = parts.join(" ");
   }
 

@@ -1,5 +1,7 @@
 // The table of results: key × window, with what the window holds and what the sink shows.
 
+const LONG_UNIT = 15; // it is said once
+
 class Results {
   constructor(onChoose) {
     this.onChoose = onChoose;
@@ -16,7 +18,7 @@ class Results {
   /** Show a picture; the rows stay where it has the same ones, so that only what they say is new. */
   show(picture) {
     const unit = picture.unit ? ` (${picture.unit})` : "";
-    const head = ["key", `holds${unit}`, `in the sink${unit}`, "firings", "status"];
+    const head = ["key", `holds${unit.length > LONG_UNIT ? "" : unit}`, `in the sink${unit}`, "firings", "status"];
     const rows = picture.results.map(({ key, band }) => [key, picture.bands[band].label]);
     const frame = JSON.stringify([head, rows]);
     if (frame !== this.frame) {
@@ -55,7 +57,7 @@ class Results {
   fillGroup({ line, state }, { states }) {
     line.hidden = true;
     this.timeline.add(states.map(([step]) => step), (stands) => {
-      line.hidden = stands < 0;
+      line.hidden = stands < 0 || states[stands][2] === "merged"; // and never fired: nothing is left to show
       if (stands >= 0) state.textContent = ` ${states[stands][2]}`;
     });
   }
@@ -77,9 +79,9 @@ class Results {
   fill({ line, holds, value, bar, lead, apart, firings, status }, { changes }) {
     line.hidden = true;
     this.timeline.add(changes.map(([step]) => step), (stands) => {
-      line.hidden = stands < 0;
+      const [, running, written, count, state, share, leads, uncommitted] = changes[stands] ?? [];
+      line.hidden = stands < 0 || (state === "merged" && !count);
       if (stands < 0) return;
-      const [, running, written, count, state, share, leads, uncommitted] = changes[stands];
       holds.textContent = running || "–";
       value.textContent = written || "–";
       bar.style.width = `${Math.round(share * 100)}%`;

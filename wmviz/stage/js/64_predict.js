@@ -47,11 +47,13 @@ class Predict {
 
   /** Whoever goes past an open question has skipped it. */
   passed(step) {
-    this.replies.forEach((reply, nth) => {
-      if (reply || this.firstStep(nth) > step) return;
-      this.reply(nth, { given: null, right: false });
-      if (nth === this.open) this.tell("Skipped.", nth);
-    });
+    const gone = this.replies.flatMap((reply, nth) => (reply || this.firstStep(nth) > step ? [] : [nth]));
+    for (const nth of gone) this.reply(nth, { given: null, right: false });
+    if (gone.includes(this.open)) this.tell("Skipped.", this.open);
+    else if (gone.length && this.replies.every(Boolean)) {
+      this.say("", html("strong", { text: "The rest is skipped." }));
+      this.finish();
+    }
     this.drawScore();
   }
 

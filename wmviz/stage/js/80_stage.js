@@ -85,6 +85,7 @@ class Stage {
   // -------------------------------------------------------------------- from Python
 
   show() {
+    const again = this.host.get("picture").id === this.picture.id; // the host may not know yet where the playhead is
     this.picture = { ...this.host.get("picture"), events: this.host.get("events") };
     this.sentences = this.told(); // they follow the picture: until then those of the last one stay
     this.player = new Player(this.picture);
@@ -95,7 +96,7 @@ class Stage {
     this.parameters.show(this.picture.parameters ?? [], this.live);
     this.controls.show(this.picture);
     this.results.show(this.picture);
-    this.step = Math.min(this.playing ? this.step : this.host.get("step"), this.picture.steps.length - 1);
+    this.step = Math.min(this.playing || again ? this.step : this.host.get("step"), this.picture.steps.length - 1);
     this.build();
     if (this.playing) this.player.seek(this.moment());
   }
