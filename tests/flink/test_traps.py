@@ -16,6 +16,14 @@ NAMES = list(traps()["trap"])
 LOST = ["assigner-before-idleness", "assigner-before-alignment", "assigner-on-the-source"]
 
 
+@pytest.mark.parametrize("lost", [0, 1, 2, 3])
+def test_an_exception_that_has_lost_its_sentence_is_asked_for_again(lost, monkeypatch):
+    bare, whole = Outcome((), "java.lang.NullPointerException"), Outcome((), 'Cannot invoke "x" because "y" is null')
+    runs = iter([bare] * lost + [whole])
+    monkeypatch.setattr(traps_pyflink, "_run_once", lambda text, limit_s: next(runs))
+    assert run_program(trap("null-timestamps").broken) == (whole if lost < 3 else bare)
+
+
 @pytest.mark.flink
 @pytest.mark.parametrize("name", NAMES)
 def test_the_broken_program_has_the_symptom_and_the_mended_one_has_not(name):
