@@ -51,8 +51,9 @@ class Predict {
     for (const nth of gone) this.reply(nth, { given: null, right: false });
     if (gone.includes(this.open)) this.tell("Skipped.", this.open);
     else if (gone.length && this.replies.every(Boolean)) {
-      this.say("", html("strong", { text: "The rest is skipped." }));
-      this.finish();
+      // One line, as a question has: the height of a slide is full with it.
+      this.say("", html("span", { text: "The rest is skipped. " }), html("strong", { text: this.title }));
+      this.offerAgain();
     }
     this.drawScore();
   }
@@ -154,6 +155,10 @@ class Predict {
     const { title, about } = this;
     this.said.append(html("p", { class: "wmviz-finished", text: `All asked: ${right} of ${this.questions.length} right.` }));
     this.said.append(html("p", { class: "wmviz-more" }, html("strong", { text: title }), html("span", { text: about && ` ${about}` })));
+    this.offerAgain();
+  }
+
+  offerAgain() {
     this.offer(this.button("Again", () => this.again(), "The same questions from the start"));
   }
 
