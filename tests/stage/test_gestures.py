@@ -82,8 +82,9 @@ class Live:
         return self.page.locator(PLANE)
 
     def settle(self) -> None:
-        """Wait until nothing is on its way."""
-        self.page.wait_for_timeout(30)
+        """Wait until nothing is on its way: what a gesture asks for goes out with the next frame."""
+        next_frames = "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(go, 30)))"
+        self.page.evaluate(f"new Promise((go) => {next_frames})")
         self.page.wait_for_function("window.busy === 0")
 
     def press(self, *keys: str) -> None:
