@@ -321,3 +321,13 @@ def test_nothing_generated_is_tracked(texts: list[tuple[str, str]]) -> None:
     folders = r"(^|/)(\.venv|\.uv|__pycache__|\.ipynb_checkpoints|node_modules|\.hypothesis)/"
     leftovers = re.compile(folders + r"|\.pyc$|\.egg-info/")
     assert [name for name, _ in texts if leftovers.search(name)] == []
+
+
+def test_each_name_in_the_code_of_the_readme_is_there_after_the_one_import() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    names = sorted(set(re.findall(r"\bwmviz(?:\.[a-z]\w*)+", code)))
+    assert "wmviz.stage.save_html" in names
+    done = subprocess.run(
+        [sys.executable, "-c", "; ".join(["import wmviz", *names])], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -16,7 +16,7 @@ from wmviz.scenario import Event, Scenario, ScenarioError, Window
 from wmviz.trace import Kind, Trace
 
 if TYPE_CHECKING:
-    from wmviz import charts, course, flink, lag, own
+    from wmviz import charts, course, flink, lag, own, stage
     from wmviz.comparison import compare
     from wmviz.diagnosis import diagnose
     from wmviz.diagnosis.panel import watch
@@ -44,6 +44,7 @@ __all__ = [
     "scenario",
     "scenarios",
     "simulate",
+    "stage",
     "watch",
 ]
 # Name → (module, attribute); None: the module itself.
@@ -58,6 +59,7 @@ _LAZY = {
     "lag": ("wmviz.lag", None),
     "own": ("wmviz.own", None),
     "play": ("wmviz.stage", "play"),
+    "stage": ("wmviz.stage", None),
     "watch": ("wmviz.diagnosis.panel", "watch"),
 }
 
