@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.program import Program
 from wmviz.flink.replay import RECORD_SWITCH
-from wmviz.flink.startup import ENGINE, FlinkError
+from wmviz.flink.startup import ENGINE, LIMIT_S, FlinkError
 from wmviz.scenario import ScenarioError, json_text
 from wmviz.times import MIN_MS, duration_text, shown
 
@@ -25,7 +25,6 @@ PLACES = {
     "after": "Alignment after the source",
     "off": "No alignment",
 }
-LIMIT_S = 300.0
 WAIT_NUMBERS = 6
 """Numbers that the slow source sends while the fast one sends none: fewer may be a machine that is busy."""
 RECORDINGS = recorded.FOLDER / "alignment"

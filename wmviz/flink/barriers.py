@@ -14,7 +14,7 @@ from wmviz.flink import program, recorded, startup
 from wmviz.flink.program import Program
 from wmviz.flink.replay import RECORD_SWITCH
 from wmviz.flink.rest import Watching, read_looks, write_looks
-from wmviz.flink.startup import ENGINE, FlinkError
+from wmviz.flink.startup import ENGINE, LIMIT_S, FlinkError
 from wmviz.scenario import ScenarioError, json_text
 from wmviz.times import shown
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MODES = ("aligned", "unaligned", "at-least-once")
-LIMIT_S = 300.0
 RECORDINGS = recorded.FOLDER / "barriers"
 
 

@@ -16,11 +16,10 @@ from wmviz.flink.program import Program
 from wmviz.flink.replay import RECORD_SWITCH
 from wmviz.flink.rest import Rest
 from wmviz.flink.standalone import Cluster, free_port
-from wmviz.flink.startup import ENGINE, FlinkError
+from wmviz.flink.startup import ENGINE, LIMIT_S, FlinkError
 from wmviz.scenario import ScenarioError
 
 RECORDINGS = recorded.FOLDER / "broken"
-START_LIMIT_S = 300.0
 SETTLE_S = 20.0
 """A watermark must stand still for 10 s before that is a fault; the quiet partition falls silent after 5 s."""
 WAIT_S = 5.0
@@ -349,7 +348,7 @@ class RunningJob:
         """Read it, as ``wmviz.diagnose(address, job)`` does."""
         return diagnose(self.address, self.job, **options)
 
-    def wait_until_it_runs(self, limit_s: float = START_LIMIT_S) -> None:
+    def wait_until_it_runs(self, limit_s: float = LIMIT_S) -> None:
         """Wait until each task runs and the first event has come."""
         deadline = time.monotonic() + limit_s
         while time.monotonic() < deadline:

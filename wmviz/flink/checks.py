@@ -19,12 +19,11 @@ from wmviz.flink.replay import RECORD_SWITCH, jar
 from wmviz.flink.rest import Rest, live
 from wmviz.flink.resume import resume
 from wmviz.flink.standalone import free_port
-from wmviz.flink.startup import ENGINE, FlinkError
+from wmviz.flink.startup import ENGINE, LIMIT_S, FlinkError
 from wmviz.scenario import ScenarioError, json_text
 from wmviz.times import MIN_MS, time_ms
 
 FOLDER = recorded.FOLDER / "checks"
-LIMIT_S = 300.0
 POLL_S = 0.1
 SEEN_SOON = {"metrics.fetcher.update-interval": "200", "web.refresh-interval": "100"}
 

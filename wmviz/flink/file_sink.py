@@ -12,10 +12,9 @@ from pathlib import Path
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.program import Program
 from wmviz.flink.replay import RECORD_SWITCH
-from wmviz.flink.startup import ENGINE, FlinkError
+from wmviz.flink.startup import ENGINE, LIMIT_S, FlinkError
 from wmviz.scenario import json_text
 
-LIMIT_S = 300.0
 RECORDINGS = recorded.FOLDER / "file_sink"
 
 

@@ -19,14 +19,13 @@ from wmviz.flink.replay import RECORD_SWITCH
 from wmviz.flink.rest import Rest, checkpoint_table
 from wmviz.flink.standalone import Cluster, free_port
 from wmviz.flink.standalone import cluster as start_cluster
-from wmviz.flink.startup import ENGINE, FlinkError
+from wmviz.flink.startup import ENGINE, LIMIT_S, FlinkError
 from wmviz.scenario import ScenarioError, json_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SOURCES = ("sequence", "list")
-LIMIT_S = 300.0
 POLL_S = 0.1
 CANCEL_S = 5.0
 RECORDINGS = recorded.FOLDER / "recovery"

@@ -13,13 +13,12 @@ from wmviz.flink import program, recorded, startup
 from wmviz.flink.limits import refuse
 from wmviz.flink.report import Report
 from wmviz.flink.sql import has_own_emission
-from wmviz.flink.startup import ENGINE, FlinkError
+from wmviz.flink.startup import ENGINE, LIMIT_S, FlinkError
 from wmviz.scenario import Scenario, ScenarioError
 from wmviz.trace import Trace
 
 MOST_PIPELINES = 40
 """Pipelines in one job: more make the job graph slow."""
-LIMIT_S = 300.0
 RECORD_SWITCH = "WMVIZ_RECORD"
 """Environment variable: if it is set, every run is stored as a recording."""
 _serial = itertools.count(1)

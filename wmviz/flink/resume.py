@@ -19,7 +19,7 @@ from wmviz.flink import program, recorded, startup
 from wmviz.flink.program import Program
 from wmviz.flink.replay import RECORD_SWITCH
 from wmviz.flink.rest import Watching, no_looks, read_looks, write_looks
-from wmviz.flink.startup import ENGINE, FlinkError
+from wmviz.flink.startup import ENGINE, LIMIT_S, FlinkError
 from wmviz.runtime import Happening
 from wmviz.scenario import Scenario, ScenarioError, check_scenario, json_text
 from wmviz.times import MIN_MS, time_text
@@ -28,7 +28,6 @@ from wmviz.trace import Outcomes
 if TYPE_CHECKING:
     import pandas as pd
 
-LIMIT_S = 300.0
 RECORDINGS = recorded.FOLDER / "resume"
 MOST_EVENTS = 40
 """Each event is waited for, a third of a second or so."""

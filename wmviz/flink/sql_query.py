@@ -13,7 +13,7 @@ from wmviz.flink.limits import has_inputs, refuse
 from wmviz.flink.replay import RECORD_SWITCH, jar
 from wmviz.flink.schedule import of_one_input
 from wmviz.flink.sql import is_declared, zone_name
-from wmviz.flink.startup import ENGINE, FlinkError
+from wmviz.flink.startup import ENGINE, LIMIT_S, FlinkError
 from wmviz.scenario import Scenario, ScenarioError, check_scenario, json_text
 from wmviz.times import sql_interval
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RECORDINGS = recorded.FOLDER / "sql"
-LIMIT_S = 300.0
 
 
 def query(scenario: Scenario, sql: str, limit_s: float = LIMIT_S) -> pd.DataFrame:

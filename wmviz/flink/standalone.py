@@ -20,9 +20,8 @@ from typing import Any
 from wmviz.flink import startup
 from wmviz.flink.leftovers import ask_ps, left_behind, new_folder
 from wmviz.flink.rest import Rest
-from wmviz.flink.startup import FlinkError
+from wmviz.flink.startup import LIMIT_S, FlinkError
 
-START_LIMIT_S = 300.0
 PREFIX = "wmviz-cluster-"
 SETTINGS = {
     "rest.address": "localhost",
@@ -41,7 +40,7 @@ GUARD = 'cat > /dev/null; while read -r pid; do kill -9 "$pid"; done < "$0/pids"
 
 
 def cluster(
-    address: str | None = None, *, taskmanagers: int = 2, port: int | None = None, limit_s: float = START_LIMIT_S
+    address: str | None = None, *, taskmanagers: int = 2, port: int | None = None, limit_s: float = LIMIT_S
 ) -> Cluster:
     """Start a standalone cluster on this machine, or use one that is there.
 

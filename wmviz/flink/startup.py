@@ -23,6 +23,8 @@ VERSION = "2.3.0"
 PREFIX = "wmviz-flink-"
 ENGINE = f"Flink {VERSION}"
 
+LIMIT_S = 300.0
+"""Seconds that a job, or the start of a cluster, may take. It only guards: a slow machine is no failure."""
 SHORT_JOBS = "-Xmx1g -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
 """Java's quick compiler and its plainest garbage collector: a fifth less work for jobs of a second or two.
 

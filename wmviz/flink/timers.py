@@ -8,11 +8,10 @@ import os
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.program import Program
 from wmviz.flink.replay import RECORD_SWITCH
-from wmviz.flink.startup import ENGINE, FlinkError
+from wmviz.flink.startup import ENGINE, LIMIT_S, FlinkError
 from wmviz.flink.traps_pyflink import run_program
 from wmviz.scenario import json_text
 
-LIMIT_S = 300.0
 RECORDING = recorded.FOLDER / "timers" / "timers.json"
 
 

@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Any
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.program import Program
 from wmviz.flink.replay import RECORD_SWITCH, jar
-from wmviz.flink.startup import ENGINE, FlinkError
+from wmviz.flink.startup import ENGINE, LIMIT_S, FlinkError
 from wmviz.scenario import ScenarioError, json_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LIMIT_S = 300.0
 MOST_RUNS = 3
 WITHOUT_SENTENCE = "java.lang.NullPointerException"
 RECORDINGS = recorded.FOLDER / "traps"

@@ -13,8 +13,8 @@ from pathlib import Path
 from wmviz.flink import program, recorded, startup
 from wmviz.flink.program import Program
 from wmviz.flink.replay import RECORD_SWITCH
-from wmviz.flink.startup import ENGINE
-from wmviz.flink.traps_pyflink import LIMIT_S, NO_TIMESTAMP, Outcome, Trap, TrapRun, run_program
+from wmviz.flink.startup import ENGINE, LIMIT_S
+from wmviz.flink.traps_pyflink import NO_TIMESTAMP, Outcome, Trap, TrapRun, run_program
 from wmviz.scenario import json_text
 
 FOLDER = Path(__file__).parent
